@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "ci.md"
 BLOCKS = [
     yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 ]
-GITHUB, GITLAB, HOOKS = BLOCKS
+GITHUB, FORK, GITLAB, HOOKS = BLOCKS
 STEPS = [step["run"] for step in GITHUB["jobs"]["evaluate"]["steps"] if "run" in step]
 (HOOK,) = HOOKS["repos"][0]["hooks"]
 
@@ -54,6 +54,20 @@ def test_equal_results_pass(repository):
     assert Path("results/report.html").exists()
     assert Path("changes.xml").read_text(encoding="utf-8").startswith("<?xml")
     assert "f1q" in Path("changes.md").read_text(encoding="utf-8")
+
+
+def test_predictions_of_a_fork_are_evaluated_with_the_config_of_the_base(repository, monkeypatch):
+    repository("careful", "careful")
+    for folder, files in (("base", ("gold.jsonl", "schema.json")), ("change", ("predicted.jsonl",))):
+        Path(folder).mkdir()
+        for name in files:
+            shutil.move(name, folder)
+    Path("base/arbitre.toml").write_text('schema = "schema.json"\n', encoding="utf-8")
+    Path("change/arbitre.toml").write_text('functions = ["missing:x"]\n', encoding="utf-8")
+    (step,) = FORK
+    monkeypatch.chdir(step["working-directory"])
+    assert run(step["run"]) == 0
+    assert Path("../results/report.html").exists()
 
 
 def test_worse_results_fail_after_the_comment(repository):

@@ -150,7 +150,8 @@ def test_swapped_sides_are_suspected_from_repeated_gold():
     ids=" ".join,
 )
 def test_a_folder_where_a_file_is_expected_is_named(arguments):
-    assert "g: Expected a file, got a folder" in run(*arguments, code=2).stderr
+    stated = "evaluation.json in the folder, got none" if arguments[0] == "diff" else "a file, got a folder"
+    assert f"g: Expected {stated}" in run(*arguments, code=2).stderr
 
 
 def test_a_results_folder_stands_for_its_evaluation():

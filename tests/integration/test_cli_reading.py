@@ -368,7 +368,7 @@ def test_documents_that_are_not_scored_are_counted_by_reason_in_the_first_lines(
         assert f"not scored: 1 duplicate gold document; {expected}\n" in found
     systems = ["a=broken.jsonl", "b=predicted.jsonl"]
     ranked = CliRunner().invoke(app, ["rank", "--schema", "schema.json", "--gold", "gold.jsonl", *systems])
-    assert f"a: not scored: 1 duplicate gold document; {reasons}" in " ".join(ranked.stderr.split())
+    assert f"a, not scored: 1 duplicate gold document; {reasons}" in " ".join(ranked.stderr.split())
     french = run("--gold", "gold.jsonl", "--predicted", "broken.jsonl", "--lang", "fr").stdout
     expected = "1 document de référence en double ; 2 prédictions inutilisables ; 2 prédictions sans référence"
     assert f"documents non notés : {expected}\n" in french

@@ -292,7 +292,7 @@ class TestInit:
         ("ids", "pattern"),
         [
             (["page_02", "page_03"], r"^(?P<id>page_\d+)(?:[-_. ](?P<run>.+))?$"),
-            (["a.cover", "page_02"], r"^(?P<id>page_\d+|a\.cover)(?:[-_. ](?P<run>.+))?$"),
+            (["a.cover", "page_02"], r"^(?P<id>a\.cover|page_\d+)(?:[-_. ](?P<run>.+))?$"),
             ([f"letter-{name}" for name in "abcd"], "^(?P<id>[^-]+-[^-]+)(?:-(?P<run>.+))?$"),
         ],
     )
@@ -345,8 +345,8 @@ class TestInit:
         with pytest.raises(arbitre.DataError, match="whose name contains gold"):
             arbitre.init_config(tmp_path / "empty")
         (tmp_path / "file").touch()
-        for name, got in (("file", "a file"), ("nofolder", "none")):
-            with pytest.raises(arbitre.DataError, match=f"{name}: Expected a folder, got {got}"):
+        for name, message in (("file", "Expected a folder, got a file"), ("nofolder", "The folder does not exist")):
+            with pytest.raises(arbitre.DataError, match=f"{name}: {message}"):
                 arbitre.init_config(tmp_path / name)
 
 

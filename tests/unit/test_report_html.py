@@ -138,11 +138,11 @@ def test_per_document_means_and_pooled_scores_are_told_apart():
     assert "Per-document means with partial credit: recall 60.1% (irq), precision 43.5% (imq)" in seen
     english, french = (Read(render_page(filled(), language)).seen for language in Language)
     assert re.search(
-        r"Per-document means \(macro\): f1q = 0\.4901 \(95% interval 0\.4000 to 0\.6000\), imq .* = 0\.4345, .*"
+        r"Per-document means \(macro\): f1q = 0\.4901 \(95% confidence interval: 0\.4000 to 0\.6000\), imq .* = 0\.4345, .*"
         r"Pooled \(micro\) scores: f1q = 0\.6518, imq = 0\.6518",
         english,
     )
-    assert "f1q = 0,4901 (intervalle à 95 % de 0,4000 à 0,6000)" in french.replace("\u00a0", " ")
+    assert "f1q = 0,4901 (intervalle de confiance à 95 % : de 0,4000 à 0,6000)" in french.replace("\u00a0", " ")
     single = Read(render_page(view_of([build_subject(*observed(PEOPLE, PAIRS[:1]))]))).seen
     assert "With partial credit, recall is 80.4% (irq)" in single
     assert "er-document mean" not in single.partition("Caveats")[0].partition("graded F1")[2]

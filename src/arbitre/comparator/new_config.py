@@ -252,7 +252,7 @@ def _run_patterns(ids: set[str]) -> Iterator[str]:
     """Yield patterns that find one of the ids at the beginning of a file name, and the run after it, if any."""
     texts = {re.sub(r"\d+", r"\\d+", re.escape(one)) for one in ids}
     if len(texts) <= MOST_FORMS:
-        yield f"^(?P<id>{'|'.join(sorted(texts, key=len, reverse=True))})(?:{_SEPARATOR.pattern}(?P<run>.+))?$"
+        yield f"^(?P<id>{'|'.join(sorted(sorted(texts), key=len, reverse=True))})(?:{_SEPARATOR.pattern}(?P<run>.+))?$"
     for separator in ("_", "-"):
         counts = {one.count(separator) for one in ids}
         if len(counts) == 1:
