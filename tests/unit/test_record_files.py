@@ -300,7 +300,7 @@ def test_a_file_whose_name_is_not_unicode_is_refused(tmp_path):
     names = write(folder / os.fsdecode(b"c\xff.json"), "{}"), write(tmp_path / os.fsdecode(b"c\xff.jsonl"), "")
     for source, name in ((folder, names[0]), (f"{folder}/*.json", names[0]), (names[0],) * 2, (names[1],) * 2):
         error = refusal(source)
-        assert "name of the file to be Unicode" in error.message
+        assert "name of the file is not valid UTF-8" in error.message
         assert error.file == os.fsencode(name).decode(errors="backslashreplace")
         assert error.file.isprintable()
     names[0].unlink()
