@@ -387,6 +387,7 @@ def test_a_proposal_that_is_accepted_in_the_form_covers_nothing(visit, tmp_path)
     assert place(page) == ["d", "/people/0/party"]
     page.keyboard.press("k")
     assert "chosen" in choices(page).first.get_attribute("class").split()
+    assert choices(page).first.locator(".pick").get_attribute("aria-pressed") == "true"
     assert page.locator(".own").count() == 0
 
 

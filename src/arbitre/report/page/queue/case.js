@@ -128,7 +128,7 @@ const decisionPane = (one, { settle, withdraw, discard, changed }) => {
       "data-key": key,
       "aria-label": label,
       "aria-describedby": describedBy,
-      "aria-pressed": chosen,
+      "aria-pressed": String(chosen),
       "aria-disabled": wrong ? "true" : null,
     });
     return { made, wrong: wrong ? make("small", { class: raw === null ? "who" : "said" }, wrong) : null, chosen };
