@@ -6,24 +6,22 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from arbitre.causes.absent import nothing_in
-from arbitre.causes.changes import Correction, OverlayChange, with_normalizers
+from arbitre.causes.changes import OverlayChange, with_normalizers
 from arbitre.causes.forms import MIN_PART, TEXT, differs_in_tails, folded, is_abbreviation, is_plural, related
 from arbitre.causes.proposal import Proposal, enumerated
-from arbitre.causes.sample import MIN_DOCUMENTS, MIN_FAULTS, excess_p, with_odds
+from arbitre.causes.sample import MIN_DOCUMENTS, MIN_FAULTS, correction_of, excess_p, with_odds
 from arbitre.errors import ArbitreError, shown
-from arbitre.gold.entry_faults import put
-from arbitre.paths import parse
 from arbitre.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterator, Sequence
 
-    from arbitre.causes.changes import Change
+    from arbitre.causes.changes import Change, Correction
     from arbitre.causes.proposal import Detector
     from arbitre.causes.sample import Sample, SampleFault
     from arbitre.comparison.cause import Side
@@ -440,25 +438,7 @@ def _mapping(sample: Sample, forms: Sequence[_Form]) -> Change:
 
 def _correction(faults: Sequence[SampleFault]) -> Correction:
     """Return the correction of the predicted values of some faults."""
-    places: defaultdict[int, list[SampleFault]] = defaultdict(list)
-    for fault in faults:
-        places[fault.document].append(fault)
-
-    def correct(at: int, predicted: Json) -> Json:
-        for fault in places[at]:
-            predicted = put(predicted, _tokens(predicted, fault.predicted_pointer or ""), fault.gold)
-        return predicted
-
-    return Correction(correct, frozenset(places))
-
-
-def _tokens(value: Any, pointer: str) -> tuple[str | int, ...]:  # noqa: ANN401  (JSON)
-    """Return the keys and positions of a pointer into a value."""
-    tokens: list[str | int] = []
-    for part in map(str, parse(pointer)):
-        tokens.append(int(part) if isinstance(value, list) else part)
-        value = value[tokens[-1]]
-    return tuple(tokens)
+    return correction_of((fault, fault.gold) for fault in faults)
 
 
 # Abbreviations and plurals.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from arbitre.causes.changes import Correction, OverlayChange
+from arbitre.causes.changes import Correction, OverlayChange, replacement
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.comparison.levels import NONE, at_path, of_nodes
 from arbitre.comparison.node_tree import NodeTree
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices
-    from arbitre.causes.changes import Change
+    from arbitre.causes.changes import Change, Places
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.faults import FaultResults
     from arbitre.diagnosis.taxonomy import Taxonomy
@@ -116,6 +116,14 @@ class SampleFault(NamedTuple):
     gold: Json
     predicted: Json
     lost: float
+
+
+def correction_of(corrected: Iterable[tuple[SampleFault, Json]]) -> Correction:
+    """Return the correction that replaces the predicted values of faults with other values."""
+    places: Places = defaultdict(dict)
+    for fault, value in corrected:
+        places[fault.document][fault.predicted_pointer or ""] = fault.predicted, value
+    return replacement(places)
 
 
 class Trial(NamedTuple):

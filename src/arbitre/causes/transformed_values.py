@@ -5,21 +5,16 @@ No overlay repairs such values, because their notation is correct. The correctio
 
 from __future__ import annotations
 
-import copy
 import re
-from collections import defaultdict
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from arbitre.causes.changes import Correction
 from arbitre.causes.notations import COMPARED, TYPO, declared_sites, normalizers_at
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.same_value import NUMERAL, Reader, unit_of
-from arbitre.causes.sample import excess_p
+from arbitre.causes.sample import correction_of, excess_p
 from arbitre.parsing.numerals import read_amount
-from arbitre.paths import parse
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -67,10 +62,6 @@ class NumberPair(NamedTuple):
     predicted: float
 
 
-Changes = defaultdict[int, dict[str, "Json"]]
-"""Corrected values by the number of the document and the JSON Pointer in the prediction."""
-
-
 def transformed_values(sample: Sample) -> Iterator[Proposal]:
     """Yield a proposal for each rule that turns many wrong values of a path into gold."""
     for path, values in _wrong_values(sample):
@@ -84,21 +75,13 @@ def _factor(path: str, values: Sequence[WrongValue]) -> Iterator[Proposal]:
     if not pairs or (found := _common_factor(pairs)) is None:
         return
     factor, same, p = found
-    changes: Changes = defaultdict(dict)
+    corrected: list[tuple[SampleFault, Json]] = []
     for pair in same:
         number = float(f"{pair.predicted / factor:.{DIGITS}g}")
         exact = isinstance(pair.gold, int) and number == round(number)
-        changes[pair.fault.document][pair.fault.predicted_pointer or ""] = round(number) if exact else number
-    yield Proposal(
-        "number-format" if factor == -1 else "units",
-        "prediction",
-        (path,),
-        tuple(pair.fault.number for pair in same),
-        Correction(partial(_with_values, dict(changes)), frozenset(changes)),
-        p,
-        advice=_factor_advice(factor),
-        detail={"factor": factor},
-    )
+        corrected.append((pair.fault, round(number) if exact else number))
+    kind = "number-format" if factor == -1 else "units"
+    yield _proposal(kind, path, corrected, p, advice=_factor_advice(factor), detail={"factor": factor})
 
 
 def _swapped_days(path: str, values: Sequence[WrongValue]) -> Iterator[Proposal]:
@@ -107,20 +90,25 @@ def _swapped_days(path: str, values: Sequence[WrongValue]) -> Iterator[Proposal]
     same = [one for one in dates if one.gold == _swapped(one.predicted)]
     if not same:
         return
-    changes: Changes = defaultdict(dict)
-    for one in same:
-        changes[one.fault.document][one.fault.predicted_pointer or ""] = one.gold
     distinct, compared = (len({(one.gold, one.predicted) for one in several}) for several in (same, dates))
     asked, written = same[0].gold, same[0].predicted
-    yield Proposal(
-        "day-month-swapped",
-        "prediction",
-        (path,),
-        tuple(one.fault.number for one in same),
-        Correction(partial(_with_values, dict(changes)), frozenset(changes)),
-        excess_p(distinct, [compared * TYPO]),
-        advice=f'State the order of day and month in the prompt: predictions have "{written}" for "{asked}".',
-    )
+    advice = f'State the order of day and month in the prompt: predictions have "{written}" for "{asked}".'
+    corrected = [(one.fault, one.gold) for one in same]
+    yield _proposal("day-month-swapped", path, corrected, excess_p(distinct, [compared * TYPO]), advice=advice)
+
+
+def _proposal(
+    kind: str,
+    path: str,
+    corrected: Sequence[tuple[SampleFault, Json]],
+    p: float,
+    *,
+    advice: str,
+    detail: Mapping[str, Json] | None = None,
+) -> Proposal:
+    """Return the proposal to replace the predicted values of faults with corrected ones."""
+    numbers, change = tuple(fault.number for fault, _ in corrected), correction_of(corrected)
+    return Proposal(kind, "prediction", (path,), numbers, change, p, advice=advice, detail=detail or {})
 
 
 def _wrong_values(sample: Sample) -> Iterator[tuple[str, Sequence[WrongValue]]]:
@@ -197,20 +185,6 @@ def _swapped(value: Json) -> str | None:
     if int(pair[0]) == int(pair[1]) or min(map(int, pair)) > MONTHS:
         return None
     return mark.join((first, last, second) if year_first else (second, first, last))
-
-
-def _with_values(changes: Mapping[int, Mapping[str, Json]], at: int, predicted: Json) -> Json:
-    """Return a prediction with other values at some JSON Pointers."""
-    changed: Any = copy.deepcopy(predicted)
-    for pointer, value in changes.get(at, {}).items():
-        *above, last = parse(pointer) or ("",)
-        place = changed
-        for token in above:
-            place = place[int(str(token)) if isinstance(place, list) else str(token)]
-        if not pointer:
-            return value
-        place[int(str(last)) if isinstance(place, list) else str(last)] = value
-    return cast("Json", changed)
 
 
 DETECTORS: Final[tuple[Detector, ...]] = (transformed_values,)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from arbitre.causes.changes import project_advice, replacement, with_projected
+from arbitre.causes.changes import project_advice, with_projected
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.sample import nearly_equal, repeat_chance, share_p
+from arbitre.causes.sample import correction_of, nearly_equal, repeat_chance, share_p
 from arbitre.diagnosis.moved_chance import base_chance
 from arbitre.paths import STAR, parse, value_at
 from arbitre.values import ABSENT, Kind, canonical, kind_of
@@ -17,7 +17,6 @@ from arbitre.values import ABSENT, Kind, canonical, kind_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from arbitre.causes.changes import Places
     from arbitre.causes.proposal import Detector
     from arbitre.causes.sample import Sample, SampleFault
     from arbitre.values import Json
@@ -77,11 +76,8 @@ def _type_proposal(kind: str, changes: Sequence[TypeChange], tried: int, advice:
         return None
     p = min(1.0, tried * share_p(agreeing, [change.chance for change in changes]))
     explained.sort(key=lambda change: (not change.agrees, change.fault.number))
-    places: Places = defaultdict(dict)
-    for fault, value, *_ in explained:
-        places[fault.document][fault.predicted_pointer or ""] = fault.predicted, value
     numbers = tuple(change.fault.number for change in explained)
-    path, change = explained[0].fault.path, replacement(places)
+    path, change = explained[0].fault.path, correction_of((one.fault, one.value) for one in explained)
     return agreeing, Proposal(kind, "prediction", (path,), numbers, change, p, advice=advice)
 
 
