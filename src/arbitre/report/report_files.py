@@ -10,15 +10,12 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from jsonschema import Draft202012Validator
-
 from arbitre import bundled
 from arbitre.corpus.evaluation import EVALUATION
 from arbitre.errors import DataError
 from arbitre.inputs import strict_json
 from arbitre.language import Language
 from arbitre.parsing.fast_json import json_text
-from arbitre.paths import pointer
 from arbitre.report import worst_documents
 from arbitre.report.build_view import (
     agreed_view,
@@ -362,12 +359,6 @@ _WRITTEN: Final = {
 
 def check_format(plain: Any, path: Path, kind: str) -> None:  # noqa: ANN401
     """Raise DataError if a file is not of this kind."""
-    schema: Mapping[str, Any] = bundled.schema(f"{kind}.schema.json")
     what, hint = _WRITTEN[kind]
-    for error in Draft202012Validator(schema).iter_errors(plain):
-        raise DataError.of(
-            f"Expected {what}: {error.message[:200]}",
-            file=str(path),
-            pointer=pointer(error.absolute_path),
-            hint=hint,
-        )
+    if (found := bundled.first_violation(f"{kind}.schema.json", plain)) is not None:
+        raise DataError.of(f"Expected {what}: {found[0]}", file=str(path), pointer=found[1], hint=hint)

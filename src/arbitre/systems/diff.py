@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
 from xml.etree import ElementTree as ET
@@ -20,8 +19,6 @@ from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, s
 from arbitre.inputs import strict_json
 from arbitre.inputs.document_ids import quote_names
 from arbitre.language import Language, Translator
-from arbitre.schema.loading.load_schema import load
-from arbitre.schema.validate import find_violations
 from arbitre.statistics.intervals import LEVEL
 from arbitre.statistics.paired_tests import contrasts, different_clusters, holm, threshold
 from arbitre.statistics.sample import Sample, assign_clusters, estimate, parse_beta, value, weigh_for_beta
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from arbitre.corpus.documents import DocumentTable
     from arbitre.corpus.quality_bounds import Bounds, MissedBound, QualityBound
     from arbitre.options import Average
-    from arbitre.schema.loading.load_schema import Subschema
     from arbitre.statistics.paired_tests import Difference
 
 Change: TypeAlias = Literal["improved", "worse", "no evidence"]
@@ -627,19 +623,14 @@ def read_evaluation(path: str | Path) -> dict[str, Any]:
             file=str(path),
             hint=_HINT,
         )
-    for each in find_violations(_schema(), evaluation):
+    if (found := bundled.first_violation("evaluation.schema.json", evaluation)) is not None:
         raise DataError.of(
-            f"The file is not a valid evaluation: {each.message}",
+            f"The file is not a valid evaluation: {found[0]}",
             file=str(path),
-            pointer=each.pointer,
+            pointer=found[1],
             hint="Undo the changes to the file, or run the evaluation again.",
         )
     return evaluation
-
-
-@cache
-def _schema() -> Subschema:
-    return load(bundled.schema("evaluation.schema.json"))
 
 
 def _documents(path: Path) -> DocumentTable | None:
