@@ -16,7 +16,7 @@ const outcome = (one) => {
 // The schema violation of a value. The value of an annotator is never refused, because it may be valid only after
 // normalisation.
 const refusalOf = (one, raw) => {
-  const isIt = ({ annotators, raw: own }) => annotators.length && canonical(JSON.parse(own)) === canonical(JSON.parse(raw));
+  const isIt = ({ annotators, raw: own }) => annotators.length && isSame(own, raw);
   return one.choices.some(isIt) ? { problem: null, soft: false } : refusal(schemaOf(one), raw);
 };
 // Why a value cannot be chosen, as a sentence; null if it can.
