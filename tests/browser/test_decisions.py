@@ -83,6 +83,15 @@ def several(tmp_path_factory):
     return write(folder, {"careful": truth(), "hasty": wrong})
 
 
+def evaluate(folder, schema, gold, predicted):
+    """Evaluate predicted records and write the report."""
+    (folder / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    for name, records in (("gold", gold), ("careful", predicted)):
+        corpora.lines(folder / f"{name}.jsonl", records)
+    sides = "--gold", folder / "gold.jsonl", "--predicted", folder / "careful.jsonl"
+    run("evaluate", "--schema", folder / "schema.json", *sides, "--out", folder / "report", "--workers", "1")
+
+
 def report(folder):
     return folder / "report" / "report.html"
 
@@ -340,12 +349,8 @@ def test_an_exported_file_is_loaded_in_another_browser(visit, several, tmp_path,
 @pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
 def test_decisions_on_runs_correct_the_document_of_their_id(visit, tmp_path, form):
     town = {"type": "object", "properties": {"town": {"type": "string"}}}
-    (tmp_path / "schema.json").write_text(json.dumps(town), encoding="utf-8")
     gold = [{"id": "a", "town": "Paris"}, {"id": "a/1", "town": "Paris"}]
-    corpora.lines(tmp_path / "gold.jsonl", gold)
-    corpora.lines(tmp_path / "runs.jsonl", [{"id": "a", "town": "Rome"}] * 2 + [gold[1]] * 2)
-    out = "--predicted", tmp_path / "runs.jsonl", "--out", tmp_path / "report", "--workers", "1"
-    run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
+    evaluate(tmp_path, town, gold, [{"id": "a", "town": "Rome"}] * 2 + [gold[1]] * 2)
     page = visit(report(tmp_path))
     correct_gold(page)
     assert count(page).startswith("2 decisions")
@@ -395,12 +400,8 @@ def test_values_in_lists_that_gold_lacks_are_added(visit, tmp_path, form):
     schema = copy.deepcopy(SCHEMA)
     fields = schema["properties"]["people"]["items"]["properties"]
     fields["tags"] = {"type": "array", "items": {"type": "string"}}
-    (tmp_path / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
     right = [{"id": "a", "people": [{"name": "Ada", "tags": ["q", "b"]}]}, {"id": "b", "people": [{"name": "Bo"}]}]
-    corpora.lines(tmp_path / "gold.jsonl", [{"id": "a", "people": [{"name": "Ada"}]}, {"id": "b"}])
-    corpora.lines(tmp_path / "careful.jsonl", right)
-    out = "--predicted", tmp_path / "careful.jsonl", "--out", tmp_path / "report", "--workers", "1"
-    run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
+    evaluate(tmp_path, schema, [{"id": "a", "people": [{"name": "Ada"}]}, {"id": "b"}], right)
     page = visit(report(tmp_path))
     correct_gold(page)
     path = save(page, form, tmp_path)
@@ -418,11 +419,8 @@ def test_values_in_lists_that_gold_lacks_are_added(visit, tmp_path, form):
 
 
 def test_the_runs_of_an_earlier_file_are_found(visit, tmp_path):
-    corpora.lines(tmp_path / "gold.jsonl", [{"id": "a", "page": 1, "people": []}])
-    corpora.lines(tmp_path / "careful.jsonl", [{"id": "a", "page": 2, "people": []}] * 2)
-    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
-    out = "--predicted", tmp_path / "careful.jsonl", "--out", tmp_path / "report", "--workers", "1"
-    run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
+    gold, predicted = {"id": "a", "page": 1, "people": []}, {"id": "a", "page": 2, "people": []}
+    evaluate(tmp_path, SCHEMA, [gold], [predicted] * 2)
     path = tmp_path / "earlier.csv"
     lines = "a/2,/page,/page,gold is wrong,1,2,2,Zoé\nb/1,/page,/page,gold is wrong,1,2,2,Zoé\n"
     path.write_text(f"document,pointer,path,decision,gold,predicted,value,by\n{lines}", encoding="utf-8")
@@ -434,11 +432,8 @@ def test_the_runs_of_an_earlier_file_are_found(visit, tmp_path):
 
 
 def test_booleans_that_a_spreadsheet_has_saved_are_loaded(visit, tmp_path):
-    corpora.lines(tmp_path / "gold.jsonl", [{"id": "a", "ok": True}])
-    corpora.lines(tmp_path / "careful.jsonl", [{"id": "a", "ok": False}])
-    (tmp_path / "schema.json").write_text('{"type": "object", "properties": {"ok": {}}}', encoding="utf-8")
-    out = "--predicted", tmp_path / "careful.jsonl", "--out", tmp_path / "report", "--workers", "1"
-    run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
+    schema = {"type": "object", "properties": {"ok": {}}}
+    evaluate(tmp_path, schema, [{"id": "a", "ok": True}], [{"id": "a", "ok": False}])
     path = tmp_path / "saved.csv"
     line = 'a,/ok,/ok,gold is wrong,TRUE,FALSE,"""TRUE""",Zoé\n'
     path.write_text(f"document,pointer,path,decision,gold,predicted,value,by\n{line}", encoding="utf-8")
