@@ -354,18 +354,16 @@ def read_annotations(
         DataError: A document of an annotator or a whole source cannot be read, or an annotator has two documents with
             the same id.
     """
-    systems = systems or {}
-    sides = [*annotators.items(), *systems.items()]
-    given = iter(taken_from_memory(sides, options.id_key))
-    taken = dict(zip(annotators, given, strict=False))
-    spans = span_documents(annotators, files)
+    sides = [*annotators.items(), *(systems or {}).items()]
+    taken = [(*side, given) for side, given in zip(sides, taken_from_memory(sides, options.id_key), strict=True)]
+    spans, number = span_documents(annotators, files), len(annotators)
     documents, notes = spans or (
-        {name: _documents(name, each, taken[name], _side(each, options)) for name, each in annotators.items()},
+        {name: _documents(name, each, given, _side(each, options)) for name, each, given in taken[:number]},
         [],
     )
     predictions = {
-        name: [(item.id, item.value) for item in _records(name, each, answers, options) if isinstance(item, Record)]
-        for (name, each), answers in zip(systems.items(), given, strict=True)
+        name: [(item.id, item.value) for item in _records(name, each, given, options) if isinstance(item, Record)]
+        for name, each, given in taken[number:]
     }
     return Annotations(documents, tuple(notes), predictions)
 

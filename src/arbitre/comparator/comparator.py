@@ -335,12 +335,11 @@ class Comparator:
             (row.path or WHOLE, row.kind, row.distance, row.weight, row.match, row.normalize)
             for row in self.explain()[: html.PATHS]
         ]
-        more = len(self.explain()) - len(rows)
         return html.page(
             html.line(f"Entries: {self.entries or 'the document'}. Distance: {certificate.verdict}", strong=True),
             html.folded("Why", html.table(("path", "reason", "remedy"), breaks)),
             html.folded("Settings by path", html.table(heads, rows), shown=True),
-            *([html.line(f"and {more} more path{'s' * (more > 1)}")] if more else []),
+            html.more_paths(len(self.explain())),
             signature=self.signature,
         )
 

@@ -120,9 +120,14 @@ def scores_table(
 def paths_table(by_path: Mapping[str, Scores], *, say: Translator = ENGLISH) -> Markup:
     """Return the scores of the paths, collapsed."""
     rows = [(path or say.word(WHOLE), scores) for path, scores in list(by_path.items())[:PATHS]]
-    left = len(by_path) - PATHS
-    more = line(f"and {left} more path{'s' * (left > 1)}", say=say) if left > 0 else Markup()
+    more = more_paths(len(by_path), say=say)
     return folded("Scores by path", scores_table("path", rows, say=say) + more, say=say)
+
+
+def more_paths(size: int, *, say: Translator = ENGLISH) -> Markup:
+    """Return how many of `size` paths are not shown; empty if all are."""
+    more = size - PATHS
+    return line(f"and {more} more path{'s' * (more > 1)}", say=say) if more > 0 else Markup()
 
 
 def folded(title: str, content: Markup, *, shown: bool = False, say: Translator = ENGLISH) -> Markup:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeGuard, T
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.blocks import read_by_workers
 from arbitre.inputs.csv_table import WORKBOOK, CsvTable, sheet_note
-from arbitre.inputs.data_frames import DataFrame
+from arbitre.inputs.data_frames import CONVERT_FRAME, DataFrame
 from arbitre.inputs.document_ids import RUN, label
 from arbitre.inputs.join import join, paired, swapped_names
 from arbitre.inputs.open_files import STDIN, expand_globs, split_name
@@ -251,7 +251,7 @@ def listed(name: str, sources: object) -> Any:  # noqa: ANN401  (paths or docume
             f"Expected `{name}` to be paths or documents, got a data frame.",
             hint="Pass a data frame with a column for each side as `pairs`."
             if name in {"gold", "predicted"}
-            else "Write it to a .parquet or .csv file, or convert its rows to dictionaries.",
+            else CONVERT_FRAME,
         )
     if isinstance(sources, Iterable) and not hasattr(type(sources), "__pydantic_serializer__"):  # models are iterable
         return list(sources)

@@ -141,6 +141,10 @@ def _plain(types: Any, kind: Any) -> bool:  # noqa: ANN401
     return _column_text(types, kind) or any(test(kind) for test in scalars)
 
 
+CONVERT_FRAME: Final = "Write it to a .parquet or .csv file, or convert its rows to dictionaries."
+"""Hint if documents are expected, but a data frame is given."""
+
+
 @runtime_checkable
 class DataFrame(Protocol):
     """A data frame: a pandas or Polars data frame, or an Arrow table."""

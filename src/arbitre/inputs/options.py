@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs import damaged_json, strict_json
 from arbitre.inputs.csv_table import ColumnTypes, CsvTable
-from arbitre.inputs.data_frames import DataFrame, FrameTable
+from arbitre.inputs.data_frames import CONVERT_FRAME, DataFrame, FrameTable
 from arbitre.inputs.document_ids import RUN, FileNamePattern, label, normalized_id
 from arbitre.inputs.open_files import STDIN, expand_globs, source_names, split_name
 from arbitre.inputs.reader import CELLS, LINES, TABLE, Reader
@@ -274,7 +274,7 @@ def gold_items(gold: Gold) -> list[Any]:
     if isinstance(gold, DataFrame):
         raise DataError.of(
             "Expected documents or paths, got a data frame",
-            hint="Write it to a .parquet or .csv file, or convert its rows to dictionaries.",
+            hint=CONVERT_FRAME,
         )
     if isinstance(gold, Mapping) or hasattr(type(gold), "__pydantic_serializer__") or not isinstance(gold, Iterable):
         raise DataError.of(

@@ -475,18 +475,20 @@ def _errors_in(plan: Plan, documents: Mapping[str, Json]) -> Iterator[str]:
             remaining = {one.pointer for one in normal if one.check == "schema"}
             violations += [(name, one) for one in wrong if one.pointer in remaining][:1]
     for name, finding in references[:1]:
-        counted = f"{len(references)} document{'s' * (len(references) > 1)}"
         yield (
-            f"In {counted}, the gold has ids or references that `arbitre evaluate` refuses, for example in "
-            f"{name!a} at {finding.pointer}. Annotators vote separately on items and on references to them, so the "
+            f"In {_documents(references)}, the gold has ids or references that `arbitre evaluate` refuses, for example "
+            f"in {name!a} at {finding.pointer}. Annotators vote separately on items and on references to them, so the "
             "gold can keep a reference to an item that was left out. Correct these ids and references in the gold."
         )
     for name, finding in violations[:1]:
-        counted = f"{len(violations)} document{'s' * (len(violations) > 1)}"
         yield (
-            f"In {counted}, the gold violates the schema, for example in {name!a} at {finding.pointer or '/'}: "
-            f"`{finding.message}`."
+            f"In {_documents(violations)}, the gold violates the schema, for example in {name!a} at "
+            f"{finding.pointer or '/'}: `{finding.message}`."
         )
+
+
+def _documents(found: Sequence[object]) -> str:
+    return f"{len(found)} document{'s' * (len(found) > 1)}"
 
 
 def _with_normalized_values(plan: Plan, document: Json) -> Json:

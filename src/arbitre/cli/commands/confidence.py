@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from arbitre.confidence import ConfidenceReport, ConfidentDocument
     from arbitre.inputs.records import Record
-    from arbitre.schema import Plan
     from arbitre.values import Json
 
 
@@ -58,6 +57,7 @@ def confidence(
     expected = _by_id(map(readable, reading.records(gold, "gold")))
     answers: list[tuple[Json, ConfidentDocument]] = []
     unknown: list[str] = []
+    declared = any(field.name == CONFIDENCE for site in comparator.plan.sites for field in site.object.fields)
     unread = ""
     failures: list[dict[str, Json]] = []
     if confidence_from == "explicit":
@@ -69,7 +69,7 @@ def confidence(
         try:
             if confidence_from == "explicit":
                 answer = measures.from_explicit(record.value, suffix)
-                unread = unread or _unread(record, comparator.plan)
+                unread = unread or ("" if declared else _unread(record))
             else:
                 answer = measures.from_logprobs(logprobs_at(record.value, logprobs))
             comparator.plan.check_predicted(answer.document)
@@ -100,12 +100,10 @@ def _by_id(records: Iterable[Record]) -> dict[str, Json]:
     return found
 
 
-def _unread(record: Record, plan: Plan) -> str:
-    """Return the place of the first confidence that is not read; "" if there is none, or if the schema declares it."""
+def _unread(record: Record) -> str:
+    """Return the place of the first confidence that is not read; "" if there is none."""
     first = next(unread_confidences(record.value), None)
-    if first is None or any(field.name == CONFIDENCE for site in plan.sites for field in site.object.fields):
-        return ""
-    return f"{first} in prediction {record.id}"
+    return "" if first is None else f"{first} in prediction {record.id}"
 
 
 def _confidence_kinds(source: str, suffix: str) -> dict[str, frozenset[Kind]]:
