@@ -391,7 +391,7 @@ class TestCommand:
         stated = ("--confidence-from", "explicit")
         said = 'in addition to "value" and "confidence"; the first is at /name/0/confidence in prediction b'
         assert said in self.run(*stated).stderr
-        assert "clés en plus de « value » et « confidence »" in self.run(*stated, "--lang", "fr").stderr
+        assert "clés que « value » et « confidence »" in self.run(*stated, "--lang", "fr").stderr
         fields = {"confidence": {"type": "number"}, "age": {"type": "integer"}}
         Path("schema.json").write_text(json.dumps({"type": "object", "properties": fields}), encoding="utf-8")
         assert "are not read" not in self.run(*stated).stderr

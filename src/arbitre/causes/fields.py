@@ -136,7 +136,7 @@ def _tests(
     Keys that are neither declared nor occur together in gold are other names of a field, not other fields.
 
     Returns:
-        The rows of each pair of fields whose values are equal in at least one row, and the number of all pairs.
+        The rows of each pair of fields whose values are equal in at least one row, and the total number of pairs.
     """
     wrong = [(row, dict(row.wrong_values(gold=True)), dict(row.wrong_values(gold=False))) for row in rows]
     others: defaultdict[str, set[str]] = defaultdict(set)

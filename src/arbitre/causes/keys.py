@@ -50,7 +50,7 @@ MAX_PAIRS: Final = 200
 """Maximum number of documents in which the values under unknown keys are compared."""
 
 MIN_CHANCE: Final = 0.05
-"""Lower bound of the number of values that agree by chance; `aliases_of_documents` rounds this number, even to 0."""
+"""Minimum expected number of values that agree by chance; `aliases_of_documents` can round this number to 0."""
 
 MIN_KNOWN: Final = 0.5
 """Minimum share of the keys of objects under ids that are keys of gold items."""

@@ -125,7 +125,7 @@ def paths_table(by_path: Mapping[str, Scores], *, say: Translator = ENGLISH) -> 
 
 
 def more_paths(size: int, *, say: Translator = ENGLISH) -> Markup:
-    """Return how many of `size` paths are not shown; empty if all are."""
+    """Return a line that states how many of `size` paths are not shown; empty if all paths are shown."""
     more = size - PATHS
     return line(f"and {more} more path{'s' * (more > 1)}", say=say) if more > 0 else Markup()
 

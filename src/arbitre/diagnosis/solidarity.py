@@ -46,7 +46,7 @@ MAX_WORK: Final = 1 << 24
 """Maximum number of pairs of values compared in these copies (see `_work`), if values are shuffled more than once."""
 
 MAX_WORK_ONCE: Final = 1 << 26
-"""Maximum number of pairs of values that are compared if values are shuffled once; otherwise, they are not shuffled."""
+"""Maximum number of pairs of values compared if values are shuffled once; above this number, they are not shuffled."""
 
 PRODUCT: Final = 1 << 10
 """Product of the lengths of two texts whose comparison takes about twice as long as that of two numbers."""
@@ -240,7 +240,7 @@ def _work(levels: Sequence[Level]) -> float:
 
 
 def _matches_any(column: Column, *, exact: bool) -> bool:
-    """Return whether the values are inside a list whose matcher can match any two items.
+    """Return whether the values of a column are inside a list whose matcher can match any two items.
 
     If the values are compared exactly, a list that contains them directly does not count, because its equal items are
     found without comparing pairs.

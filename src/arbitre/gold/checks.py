@@ -390,7 +390,7 @@ def _duplicates(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     except ArbitreError:  # values that cannot be compared
         return
     alike = np.flatnonzero(distances <= 1.0 - NEAR)
-    # for each later entry, only the first duplicate
+    # for each later entry, only its pair with the first entry that it duplicates
     for pair in alike[np.unique(later[alike], return_index=True)[1]].tolist():
         first = entries.column.pointer(int(rows[earlier[pair]]))
         degree = "Identical" if distances[pair] == 0.0 else "Nearly identical"

@@ -129,7 +129,7 @@ class CsvTable:
 
 
 def _without_unnamed(cells: list[str], named: int, full: int) -> list[str]:
-    """Return a row of `full` cells without those after the first `named` if these are all empty; otherwise the row."""
+    """Return the first `named` cells of a row if it has `full` cells and the others are empty; otherwise all."""
     return cells if len(cells) != full or any(cells[named:]) else cells[:named]
 
 

@@ -110,7 +110,10 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
 
 
 def check_is_unicode(path: Path) -> None:
-    """Raise DataError if the name of a file, without its folder, is not valid UTF-8: results cannot contain it."""
+    """Raise DataError if the name of a file, without its folder, is not valid UTF-8.
+
+    Results contain the names of files, so they cannot be written with such a name.
+    """
     try:
         path.name.encode()
     except UnicodeEncodeError:

@@ -84,7 +84,7 @@ class _Occurrence(NamedTuple):
 
 
 class SearchableText(PlacedText):
-    """A source text from which excerpts that contain given values are cut. Values are found as in `SourceText`."""
+    """A source text that returns excerpts containing given values. Values are found as in `SourceText`."""
 
     def excerpt(
         self, gold: Json = ABSENT, predicted: Json = ABSENT, entry: Iterable[Json] = (), length: int = LENGTH

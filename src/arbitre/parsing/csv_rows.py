@@ -44,9 +44,9 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
 
     Args:
         lines: The text in lines, with their line ends.
-        delimiter: The delimiter; None to detect it. Of the `DELIMITERS` with which quotes occur only around whole cells
-            of the first row, the one that gives the most columns is used; if there are none, the one that splits the
-            first line into the most columns.
+        delimiter: The delimiter; None to detect it. A delimiter is suitable if quotes occur only around whole cells of
+            the first row. The suitable one of `DELIMITERS` that gives the most columns is used. If none is suitable,
+            the one that splits the first line into the most columns is used.
 
     Raises:
         CsvError: A row is not CSV.
@@ -76,9 +76,9 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
 def _fit(mark: str, head: list[str], rest: Iterator[str]) -> tuple[bool, int]:
     """Return how well a delimiter fits the first row that is not blank; more is better.
 
-    The values are whether quotes occur only around whole cells of the row, and the number of columns: of the row if
-    this is true, otherwise of the first line. Lines are read from `head`, then from `rest`; lines read from `rest` are
-    appended to `head`.
+    The first value is whether quotes occur only around whole cells of the row. The second is the number of columns of
+    the row, or of the first line if the first value is false. Lines are read from `head`, then from `rest`; lines read
+    from `rest` are appended to `head`.
     """
 
     def lines() -> Iterator[str]:

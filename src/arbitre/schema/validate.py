@@ -118,8 +118,8 @@ _IDLE: Final[dict[FormatAssertion, list[SafeValidator]]] = {False: [], True: [],
 def _reused(located: Subschema, steps: int, format_assertion: FormatAssertion) -> Iterator[Any]:
     """Create a validator of a subschema from classes that no other thread or outer call uses now.
 
-    After an exception, these classes are not reused: the traceback can keep suspended generators of keywords alive, and
-    they change the count of references when they are closed.
+    After an exception, these classes are not reused: the traceback can keep suspended generators of keywords alive,
+    which change the count of references when they are closed.
     """
     idle = _IDLE[format_assertion]
     try:

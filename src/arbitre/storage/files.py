@@ -122,7 +122,7 @@ def is_file_name(name: str) -> bool:
 
 
 def is_path_inside(path: str) -> bool:
-    """Return whether a path is relative and normal, with slashes and without `..`, so that it stays inside its folder.
+    """Return whether a path is relative and normalized, with forward slashes and no `..`: it cannot leave its folder.
 
     >>> paths = ["a.json", "documents/a.json", "/a.json", "../a.json", "documents/../a.json", "./a.json", ""]
     >>> [path for path in paths if is_path_inside(path)]
