@@ -252,6 +252,23 @@ class TestSources:
         found = arbitre.evaluate(WORDS, frame)
         assert [(one.id, one.reason) for one in found.failures] == [("2", "no prediction")]
 
+    @pytest.mark.parametrize("source", ["frame", "file"])
+    def test_integers_that_pandas_stores_as_floats_are_ids_and_runs(self, tmp_path, source):
+        frame = pd.DataFrame(
+            {"id": [1.0, 1.0, 2.0], "run": [1, 2, None], "gold": ["[1]"] * 3, "predicted": ["[1]"] * 3}
+        )
+        frame.to_parquet(path := tmp_path / "pairs.parquet")
+        found = arbitre.evaluate(WORDS, pairs=frame if source == "frame" else path)
+        assert [(one.id, one.run) for one in found.documents] == [("1", "1"), ("1", "2"), ("2", None)]
+
+    @pytest.mark.parametrize("label", [1.5, 2.0**53])
+    def test_a_float_that_is_not_an_exact_integer_is_no_id(self, tmp_path, label):
+        path = tmp_path / "pairs.parquet"
+        pd.DataFrame({"id": [label], "gold": ["[1]"], "predicted": ["[1]"]}).to_parquet(path)
+        with pytest.raises(arbitre.DataError, match="Expected 'id' to be text or an integer") as caught:
+            arbitre.evaluate(WORDS, pairs=path)
+        assert caught.value.hint is None
+
     def test_answers_in_a_data_frame_are_repaired_if_asked(self):
         frame = pl.DataFrame({"id": ["a"], "gold": ['["Ada"]'], "predicted": ['Here: ["Ada"]']})
         assert arbitre.evaluate(WORDS, frame).macro.failed == 1

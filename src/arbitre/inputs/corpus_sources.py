@@ -15,7 +15,7 @@ from arbitre.inputs.data_frames import CONVERT_FRAME, DataFrame
 from arbitre.inputs.document_ids import RUN, label
 from arbitre.inputs.join import join, paired, swapped_names
 from arbitre.inputs.open_files import STDIN, expand_globs, split_name
-from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair, split_pair
+from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair, no_gold, split_pair
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.records import Failure, Record
 from arbitre.inputs.strict_json import check_value
@@ -213,7 +213,9 @@ class Sources:
                     f"No record contains both documents: {first.reason}",
                     file=first.file,
                     line=first.line,
-                    hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
+                    hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted."
+                    if first.reason == no_gold(reading.gold_key, reading.predicted_key)
+                    else None,
                 )
             return joined
         spool = None if workers is None else TemporaryFolder()

@@ -82,8 +82,8 @@ class ParquetTable:
                 labels = [id_key, *[RUN] * (RUN in schema.names)]
                 number, groups = first - 1, None if group is None else [group]
                 for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=[*labels, *columns]):
-                    ids = batch.column(id_key).to_pylist()
-                    runs = batch.column(RUN).to_pylist() if RUN in labels else [None] * len(ids)
+                    ids = _labels(batch.column(id_key).to_pylist())
+                    runs = _labels(batch.column(RUN).to_pylist()) if RUN in labels else [None] * len(ids)
                     texts = [_texts(pa.types, batch.column(name)) for name in columns]
                     for cells in zip(ids, runs, zip(*texts, strict=True), strict=True):
                         number += 1
@@ -119,6 +119,17 @@ class ParquetTable:
 
 BATCH_ROWS: Final = 1024
 """Number of rows decoded at once."""
+
+_EXACT: Final = 2**53
+"""Floats below this number represent each integer exactly."""
+
+
+def _labels(values: Iterable[Json]) -> list[Json]:
+    """Return ids or runs with floats such as 1.0 as integers: pandas stores integers as floats if one is missing."""
+    return [
+        int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
+        for value in values
+    ]
 
 
 def _texts(types: Any, column: Any) -> list[str | None]:  # noqa: ANN401
@@ -182,8 +193,8 @@ class FrameTable:
                     f"Expected one column {name!r}, got {names.count(name) or 'none'}",
                     hint=did_you_mean(name, names, "Set the columns with `id_key`, `gold_key` and `predicted_key`."),
                 )
-        ids = self._values(id_key)
-        runs = self._values(RUN) if RUN in names else [None] * len(ids)
+        ids = _labels(self._values(id_key))
+        runs = _labels(self._values(RUN)) if RUN in names else [None] * len(ids)
         texts = zip(*([_text(name, cell) for cell in self._values(name)] for name in columns), strict=True)
         for number, row in enumerate(zip(ids, runs, texts, strict=True), 1):
             yield ParquetRow(number, *row)

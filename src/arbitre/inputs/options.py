@@ -33,6 +33,11 @@ NO_PREDICTION: Final = "no prediction"
 """Reason of the failure if a gold document has no prediction."""
 
 
+def no_gold(gold_key: str, predicted_key: str) -> str:
+    """Return the reason of the failure if a record contains no gold document."""
+    return f"Expected a record to contain {gold_key!r} and {predicted_key!r}, got no {gold_key!r}"
+
+
 class RecordPair(NamedTuple):
     """Gold and prediction that come from one record of a source.
 
@@ -232,7 +237,7 @@ def _table_rows(table: ParquetTable | FrameTable, gold: Reader, predicted: Reade
 
 
 def _no_gold(item: Record, gold: Reader, predicted: Reader) -> Failure:
-    reason = f"Expected a record to contain {gold.column!r} and {predicted.column!r}, got no {gold.column!r}"
+    reason = no_gold(gold.column, predicted.column)
     return Failure("gold", item.id, item.run, item.file, item.line, reason=reason)
 
 
