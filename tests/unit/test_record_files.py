@@ -17,6 +17,7 @@ from arbitre.errors import DataError, OptionError
 from arbitre.inputs import blocks as blocks_module
 from arbitre.inputs.blocks import BlockReader
 from arbitre.inputs.corpus_sources import Sources
+from arbitre.inputs.data_frames import ParquetTable
 from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import split_lines
 from arbitre.inputs.options import ReadOptions, source_records
@@ -374,11 +375,25 @@ def table_of_documents(file):
     return file
 
 
+def test_small_row_groups_are_read_together(tmp_path, monkeypatch):
+    source = table_of_documents(tmp_path / "source.parquet")
+    monkeypatch.setattr(blocks_module, "LARGE_FILE", 10)
+    split = [(block.groups, block.row) for block in blocks_module.split(ReadOptions().reader("gold"), str(source))]
+    assert split == [(range(5), 1)]
+    metadata, table = pytest.importorskip("pyarrow.parquet").read_metadata(source), ParquetTable(source)
+    size = 1 + max(metadata.row_group(number).total_byte_size for number in range(5))
+    blocks = list(table.blocks("id", ["gold"], size))
+    assert blocks == [(range(2), 1), (range(2, 4), 19), (range(4, 5), 37)]
+    read = [row for groups, first in blocks for row in table.rows("id", ["gold"], groups, first)]
+    assert read == list(table.rows("id", ["gold"]))
+
+
 @pytest.mark.parametrize("made", [folder_of_documents, table_of_documents])
 @pytest.mark.parametrize("visible", [True, False], ids=["spool", "no spool"])
 def test_blocks_of_files_and_rows_give_the_same_join(tmp_path, monkeypatch, made, visible):
     """Blocks are read here, one after the other, from another folder, as on another machine."""
     monkeypatch.setattr(blocks_module, "LARGE_FILE", 10)
+    monkeypatch.setattr(blocks_module, "BLOCK_SIZE", 1)
     monkeypatch.setattr(blocks_module, "FILES", 6)
     monkeypatch.chdir(tmp_path)
     source = made(Path("source.parquet" if made is table_of_documents else "source"))

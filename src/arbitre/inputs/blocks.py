@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import (
+    BLOCK_SIZE,
     LARGE_FILE,
     STDIN,
     LineBlock,
@@ -42,10 +43,10 @@ FILES: Final = 256
 
 
 class RowBlock(NamedTuple):
-    """A row group of a Parquet file, and the number of its first row, from 1."""
+    """Consecutive row groups of a Parquet file, and the number of their first row, from 1."""
 
     file: str
-    group: int
+    groups: range
     row: int
 
 
@@ -99,7 +100,7 @@ def split(reader: Reader, name: str) -> Iterable[LineBlock | RowBlock | FileBloc
     if path.suffix.lower() in LINES:
         return split_lines(name)
     if path.suffix.lower() == TABLE:
-        return [RowBlock(name, group, row) for group, row in enumerate(reader.row_groups(path))]
+        return [RowBlock(name, groups, row) for groups, row in reader.table_blocks(path, BLOCK_SIZE)]
     return None
 
 
@@ -122,7 +123,7 @@ class BlockReader:
         if isinstance(block, LineBlock):
             return self._encoded(self._lines(block))
         if isinstance(block, RowBlock):
-            rows = self.reader.table(self._path(block.file), block.group, block.row)
+            rows = self.reader.table(self._path(block.file), block.groups, block.row)
             return self._encoded(self._named(rows, block.file))
         return self._encoded(chain.from_iterable(self._files(block)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, runtime_checkable
 
@@ -47,27 +48,37 @@ class ParquetTable:
             raise self._unreadable(error) from error
         return names
 
-    def groups(self, id_key: str, columns: Sequence[str]) -> list[int]:
-        """Return the number of the first row of each row group, from 1. Arguments and errors as for `rows`."""
+    def blocks(self, id_key: str, columns: Sequence[str], size: int) -> Iterator[tuple[range, int]]:
+        """Yield consecutive row groups of at least `size` bytes together, and the number of their first row, from 1.
+
+        Opening the file takes time proportional to the number of row groups, so small ones are read together. The other
+        arguments and the errors are those of `rows`.
+        """
         pa = import_pyarrow(self.path)
         try:
             with pa.parquet.ParquetFile(self.path) as file:
                 self._check(pa.types, file.schema_arrow, (id_key, *columns))
-                sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+                groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
         except (OSError, pa.ArrowException) as error:
             raise self._unreadable(error) from error
-        return [1 + sum(sizes[:number]) for number in range(len(sizes))]
+        begin, row, length = 0, 1, 0
+        rows = accumulate(group.num_rows for group in groups)
+        for end, (group, read) in enumerate(zip(groups, rows, strict=True), 1):
+            length += group.total_byte_size
+            if length >= size or end == len(groups):
+                yield range(begin, end), row
+                begin, row, length = end, read + 1, 0
 
     def rows(
-        self, id_key: str, columns: Sequence[str], group: int | None = None, first: int = 1
+        self, id_key: str, columns: Sequence[str], groups: Sequence[int] | None = None, first: int = 1
     ) -> Iterator[ParquetRow]:
-        """Yield all rows, or those of one row group.
+        """Yield all rows, or those of some row groups.
 
         Args:
             id_key: Column of the ids.
             columns: Columns of documents. String columns contain JSON texts; other columns contain values, which are
                 converted to JSON texts. Null becomes None.
-            group: The row group; None for all.
+            groups: Numbers of the row groups; None for all.
             first: Number of the first row.
 
         Raises:
@@ -80,7 +91,7 @@ class ParquetTable:
                 schema = file.schema_arrow
                 self._check(pa.types, schema, (id_key, *columns))
                 labels = [id_key, *[RUN] * (RUN in schema.names)]
-                number, groups = first - 1, None if group is None else [group]
+                number = first - 1
                 for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=[*labels, *columns]):
                     ids = _labels(batch.column(id_key).to_pylist())
                     runs = _labels(batch.column(RUN).to_pylist()) if RUN in labels else [None] * len(ids)

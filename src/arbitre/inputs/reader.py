@@ -34,7 +34,7 @@ from arbitre.paths import pointer
 from arbitre.values import MAX_BYTES, MAX_VALUES, SIDES, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arbitre.inputs.projection import Expression
     from arbitre.paths import Path as Tokens
@@ -229,17 +229,17 @@ class Reader:
                     yield self.record(value, file, number, place=place, repair=repair)
             offset += length
 
-    def row_groups(self, path: Path) -> list[int]:
-        """Return the number of the first row of each row group of a Parquet table, from 1."""
+    def table_blocks(self, path: Path, size: int) -> Iterator[tuple[range, int]]:
+        """Yield row groups of a Parquet table, at least `size` bytes together, and the number of their first row."""
         from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
 
-        return ParquetTable(path).groups(self.id_key, [self.column])
+        return ParquetTable(path).blocks(self.id_key, [self.column], size)
 
-    def table(self, path: Path, group: int | None = None, first: int = 1) -> Iterator[Record | Failure]:
-        """Yield one record per row of a Parquet table, or of a row group whose first row has this number."""
+    def table(self, path: Path, groups: Sequence[int] | None = None, first: int = 1) -> Iterator[Record | Failure]:
+        """Yield one record per row of a Parquet table, or of row groups whose first row has this number."""
         from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
 
-        for row in ParquetTable(path).rows(self.id_key, [self.column], group, first):
+        for row in ParquetTable(path).rows(self.id_key, [self.column], groups, first):
             labels = self.labels(row.id, row.run, str(path), row.number)
             if isinstance(labels, Failure):
                 yield labels
