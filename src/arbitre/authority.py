@@ -204,7 +204,7 @@ def _of_records(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[t
 
 def _of_table(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the name and the variants of each row of a table."""
-    rows = csv_rows(io.StringIO(text, newline=""), options.get("delimiter"))
+    rows = csv_rows(io.StringIO(text, newline=""), options.get("delimiter"), suffix=path.suffix.lower())
     try:
         _, header = next(rows, (1, []))
         at = [_column(header, options[key], path) for key in ("name", "variants")]

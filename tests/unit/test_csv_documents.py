@@ -178,6 +178,14 @@ def test_rows_without_any_value_are_skipped_and_keep_their_lines(tmp_path):
     assert caught.value.hint == "Correct the row after line 4."
 
 
+@pytest.mark.parametrize("name", ["p.tsv", "P.TSV", "p.tsv.gz"])
+def test_a_tsv_file_is_split_at_tabs_if_its_first_row_has_one(tmp_path, name):
+    text = "id\tname (last, first, middle, title)\na\tBo, Cy\n"
+    data = gzip.compress(text.encode()) if name.endswith(".gz") else text
+    assert read(tmp_path / name, data)[0].value == {"name (last, first, middle, title)": "Bo, Cy"}
+    assert read(tmp_path / "comma.tsv", 'id,"x\ty"\na,Bo\n')[0].value == {"x\ty": "Bo"}
+
+
 @pytest.mark.parametrize(
     ("data", "message", "hint"),
     [

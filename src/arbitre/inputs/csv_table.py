@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 from arbitre.errors import DataError, did_you_mean, missing_library
 from arbitre.inputs import strict_json
 from arbitre.inputs.document_ids import quote_names
-from arbitre.inputs.open_files import is_compressed, open_source
+from arbitre.inputs.open_files import is_compressed, open_source, split_name
 from arbitre.parsing.csv_rows import CsvError, csv_rows
 from arbitre.parsing.dates import is_date
 from arbitre.parsing.fast_json import compact
@@ -96,7 +96,7 @@ class CsvTable:
             return
         try:
             with open_source(self.path) as data, io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file:
-                rows = csv_rows(file)
+                rows = csv_rows(file, suffix=split_name(self.path)[1])
                 columns = next(rows, (1, []))[1]
                 full = len(columns)
                 while columns and not columns[-1]:

@@ -37,7 +37,9 @@ def csv_reader(lines: Iterable[str], delimiter: str, *, strict: bool = False) ->
     return csv.reader(lines, delimiter=delimiter, strict=strict)
 
 
-def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(
+    lines: Iterable[str], delimiter: str | None = None, *, suffix: str = ""
+) -> Iterator[tuple[int, list[str]]]:
     r"""Yield the last line number and the cells of each row that is not blank; the first row holds the columns.
 
     A row is blank if all its cells are empty.
@@ -47,6 +49,8 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
         delimiter: The delimiter; None to detect it. A delimiter is suitable if quotes occur only around whole cells of
             the first row. The suitable one of `DELIMITERS` that gives the most columns is used. If none is suitable,
             the one that splits the first line into the most columns is used.
+        suffix: Suffix of the file. In a `.tsv` file, the delimiter is a tab if there is one in the first row, outside
+            of quotes.
 
     Raises:
         CsvError: A row is not CSV.
@@ -55,12 +59,16 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
     [(1, ['name', 'place']), (2, ['Larcher, Gérard', 'Paris'])]
     >>> list(csv_rows(['"name\n', '(full)";"x, in m, or cm"\n']))
     [(2, ['name\n(full)', 'x, in m, or cm'])]
+    >>> list(csv_rows(["name (last, first, title)\tplace\n", "Ada\tParis\n"], suffix=".tsv"))
+    [(1, ['name (last, first, title)', 'place']), (2, ['Ada', 'Paris'])]
     >>> list(csv_rows(["name;place\n", ";\n", '"";""\n', "Ada;\n"]))
     [(1, ['name', 'place']), (4, ['Ada', ''])]
     """
     rest = iter(lines)
     head: list[str] = []
-    if delimiter is None:
+    if delimiter is None and suffix == ".tsv" and _fit("\t", head, rest) > (True, 1):
+        delimiter = "\t"
+    elif delimiter is None:
         delimiter = max(DELIMITERS, key=lambda mark: _fit(mark, head, rest))
     rows = csv_reader(chain(head, rest), delimiter, strict=True)
     line = 1
