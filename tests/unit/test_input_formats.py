@@ -107,6 +107,11 @@ class TestParquet:
         assert values(path, **options) == [("a", [1])]
         assert [record.value for record in read(path, "gold", **options)] == [[1.5]]
 
+    def test_a_parquet_column_may_have_the_logical_type_json(self, tmp_path):
+        texts = pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"x": 1}', None, "{"]))
+        found = read(table(tmp_path / "a.parquet", id=["a", "b", "c"], predicted=texts))
+        assert (found[0].value, [one.line for one in found[1:]]) == ({"x": 1}, [2, 3])
+
     def test_each_bad_parquet_row_is_one_failure(self, tmp_path):
         path = table(
             tmp_path / "a.parquet",

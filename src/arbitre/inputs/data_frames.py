@@ -120,7 +120,7 @@ class ParquetTable:
                     ),
                 )
             kind = schema.field(name).type
-            if not _plain(types, kind):
+            if not _plain(types, _storage(kind)):
                 raise DataError.of(
                     f"Expected the column {name!r} to contain JSON texts or values, got the type {kind}",
                     file=str(self.path),
@@ -143,8 +143,13 @@ def _labels(values: Iterable[Json]) -> list[Json]:
     ]
 
 
+def _storage(kind: Any) -> Any:  # noqa: ANN401
+    """Return the type with which an extension type is stored: string for arrow.json."""
+    return getattr(kind, "storage_type", kind)
+
+
 def _texts(types: Any, column: Any) -> list[str | None]:  # noqa: ANN401
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    kind = _storage(column.type.value_type if types.is_dictionary(column.type) else column.type)
     cells: list[Any] = column.to_pylist()
     return cells if _column_text(types, kind) else [None if cell is None else json.dumps(cell) for cell in cells]
 
