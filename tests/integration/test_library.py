@@ -279,6 +279,25 @@ class TestSources:
         with pytest.raises(arbitre.DataError, match="'predicted'"):
             arbitre.evaluate(WORDS, pd.DataFrame({"id": [1], "gold": [[]], "predictd": [[]]}))
 
+    @pytest.mark.parametrize(
+        ("pairs", "message", "hint"),
+        [
+            (pd.DataFrame([["a", "[]", "[]"]]), "Expected one column 'id', got none", "must be texts, unlike 0"),
+            (
+                pd.DataFrame([[1]], columns=[["q"], ["id"]]),
+                "Expected one column 'id', got none",
+                r"unlike \('q', 'id'\)",
+            ),
+            (pl.Series(["a"]), "Expected a data frame with columns, got Series", "`gold_key`"),
+            (pl.LazyFrame({"id": ["a"]}), "Expected .*triples, a data frame or paths, got LazyFrame", r"`collect\(\)`"),
+            (7, "Expected .*triples, a data frame or paths, got int", "by name"),
+        ],
+    )
+    def test_what_is_no_table_of_documents_is_refused(self, pairs, message, hint):
+        with pytest.raises((arbitre.DataError, OptionError), match=message) as caught:
+            arbitre.evaluate(WORDS, pairs)
+        assert re.search(hint, caught.value.hint)
+
     def test_a_value_without_json_is_refused(self):
         frame = pd.DataFrame({"id": [1], "gold": [[object()]], "predicted": [[]]})
         with pytest.raises(arbitre.DataError, match="column 'gold'"):

@@ -202,12 +202,18 @@ class FrameTable:
         Raises:
             DataError: A column is missing, or a value has no JSON equivalent.
         """
-        names = list(getattr(self.frame, "column_names", None) or self.frame.columns)  # type: ignore[attr-defined]
+        names = list(getattr(self.frame, "column_names", getattr(self.frame, "columns", ())))
+        hint = "Set the columns with `id_key`, `gold_key` and `predicted_key`."
+        if not names:
+            raise DataError.of(f"Expected a data frame with columns, got {type(self.frame).__name__}", hint=hint)
+        other = [name for name in names if not isinstance(name, str)]
         for name in (id_key, *columns):
             if names.count(name) != 1:
                 raise DataError.of(
                     f"Expected one column {name!r}, got {names.count(name) or 'none'}",
-                    hint=did_you_mean(name, names, "Set the columns with `id_key`, `gold_key` and `predicted_key`."),
+                    hint=f"Rename the columns: names must be texts, unlike {other[0]!r}."
+                    if other
+                    else did_you_mean(name, names, hint),
                 )
         ids = _labels(self._values(id_key))
         runs = _labels(self._values(RUN)) if RUN in names else [None] * len(ids)

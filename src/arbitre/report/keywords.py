@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack, cast
@@ -22,7 +22,7 @@ from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.values import as_tuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
 
     from arbitre.corpus.evaluate import Triple
     from arbitre.corpus.quality_bounds import Bounds
@@ -254,9 +254,16 @@ def option_sets(given: Mapping[str, Any], kind: type[ReadingKeywords]) -> tuple[
 
 
 def _is_source(pairs: Pairs) -> bool:
-    """Return whether documents are in files or in a data frame."""
+    """Return whether documents are in files or in a data frame. Raises OptionError if they cannot be documents."""
     first = pairs[0] if isinstance(pairs, Sequence) and not isinstance(pairs, str) and pairs else pairs
-    return isinstance(first, _PATHS) or isinstance(pairs, DataFrame)
+    if isinstance(first, _PATHS) or isinstance(pairs, DataFrame):
+        return True
+    if not isinstance(pairs, Iterable):
+        raise OptionError.of(
+            f"Expected (id, gold, predicted) triples, a data frame or paths, got {type(pairs).__name__}",
+            hint="Call `collect()` on a lazy data frame, and pass `gold` and `predicted` by name.",
+        )
+    return False
 
 
 _PATHS: Final = (str, Path)
