@@ -77,6 +77,14 @@ def test_documents_are_taken_in_every_form_that_the_check_of_gold_takes(read):
         read(pd.DataFrame({"id": ["a"], "x": [1]}))
 
 
+@pytest.mark.parametrize("read", [lambda gold: Comparator.infer(gold).schema, lambda gold: infer_schema(gold).schema])
+def test_a_field_that_is_null_in_a_struct_is_optional(tmp_path, read):
+    gold = [{"x": 1, "y": [{"z": 1}, {"z": 2, "u": "a"}]}, {"x": 2}]
+    path = tmp_path / "gold.parquet"
+    pd.DataFrame({"id": ["a", "b"], "gold": gold}).to_parquet(path)
+    assert read(path) == read(gold)
+
+
 @pytest.mark.parametrize("document", [{1: 2}, {"a": {1, 2}}, [float("nan")], object()])
 def test_a_value_that_is_not_json_is_an_error(document):
     with pytest.raises(DataError):

@@ -288,7 +288,7 @@ class Comparator:
 
         if isinstance(documents, (str, Path)):
             dates = [name for _, types in column_types([documents], "id") for name in types.dates]
-            known = [readable(item).value for item in gold_records(documents, "id")]
+            known = [readable(item).value for item in gold_records(documents, "id", drop_nulls=True)]
             return cls(infer(known, dates), overlay=overlay, close=close)
         known = [split_pair(item)[1] for item in gold_items(documents)]
         return cls(infer(known), overlay=overlay, close=close)

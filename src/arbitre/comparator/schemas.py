@@ -287,7 +287,7 @@ def _count(predicted: Gold, id_key: str, census: Census) -> Iterator[str]:
 def _inferable(item: Any, id_key: str, skipped: list[str]) -> Iterator[Record]:  # noqa: ANN401  (a path or a document)
     """Yield the documents of an item. Files of a folder that are not documents are added to `skipped`."""
     if not isinstance(item, (str, Path)) or not Path(item).is_dir():
-        yield from map(readable, gold_records([item], id_key))
+        yield from map(readable, gold_records([item], id_key, drop_nulls=True))
         return
     files = (path for path in sorted(Path(item).iterdir()) if path.is_file() and not path.name.startswith("."))
     skipped += [

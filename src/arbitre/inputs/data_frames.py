@@ -37,6 +37,8 @@ class ParquetTable:
     """A Parquet file that is decoded in batches and never held in memory as a whole."""
 
     path: Path
+    drop_nulls: bool = False
+    """Whether to leave out the null fields of structs. A struct has every field that one of its column has."""
 
     @property
     def columns(self) -> list[str]:
@@ -95,7 +97,7 @@ class ParquetTable:
                 for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=[*labels, *columns]):
                     ids = _labels(batch.column(id_key).to_pylist())
                     runs = _labels(batch.column(RUN).to_pylist()) if RUN in labels else [None] * len(ids)
-                    texts = [_texts(pa.types, batch.column(name)) for name in columns]
+                    texts = [_texts(pa.types, batch.column(name), self.drop_nulls) for name in columns]
                     for cells in zip(ids, runs, zip(*texts, strict=True), strict=True):
                         number += 1
                         yield ParquetRow(number, *cells)
@@ -148,10 +150,19 @@ def _storage(kind: Any) -> Any:  # noqa: ANN401
     return getattr(kind, "storage_type", kind)
 
 
-def _texts(types: Any, column: Any) -> list[str | None]:  # noqa: ANN401
+def _texts(types: Any, column: Any, drop_nulls: bool) -> list[str | None]:  # noqa: ANN401, FBT001
     kind = _storage(column.type.value_type if types.is_dictionary(column.type) else column.type)
     cells: list[Any] = column.to_pylist()
-    return cells if _column_text(types, kind) else [None if cell is None else json.dumps(cell) for cell in cells]
+    if _column_text(types, kind):
+        return cells
+    return [None if cell is None else json.dumps(_without_nulls(cell) if drop_nulls else cell) for cell in cells]
+
+
+def _without_nulls(value: Json) -> Json:
+    """Return a value without the null fields of its objects."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _column_text(types: Any, kind: Any) -> bool:  # noqa: ANN401

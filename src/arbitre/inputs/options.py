@@ -90,6 +90,8 @@ class ReadOptions:
     field_kinds: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     """Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of other fields
     are texts."""
+    drop_nulls: bool = False
+    """Whether to leave out the null fields of structs in Parquet files."""
 
     def records(
         self, sources: str | Path | Iterable[str | Path], side: Side, *, wrapped: bool = True
@@ -184,6 +186,7 @@ class ReadOptions:
             repair_structure=self.repair_structure,
             texts=self.texts,
             field_kinds=self.field_kinds,
+            drop_nulls=self.drop_nulls,
             normalize_ids=self.normalize_ids,
             sheet=self.gold_sheet if side == "gold" else self.predicted_sheet,
         )
@@ -252,12 +255,17 @@ Gold = str | Path | Mapping[str, Any] | Iterable[Any]
 """A source, documents by id, or an iterable of sources, documents or (id, document) pairs."""
 
 
-def gold_records(gold: Gold, id_key: str, plan: Plan | None = None, side: Side = "gold") -> Iterator[Record | Failure]:
-    """Yield documents as records; see `arbitre.Comparator.check_gold`. Raises DataError if a source cannot be read."""
+def gold_records(
+    gold: Gold, id_key: str, plan: Plan | None = None, side: Side = "gold", *, drop_nulls: bool = False
+) -> Iterator[Record | Failure]:
+    """Yield documents as records; see `arbitre.Comparator.check_gold`. Raises DataError if a source cannot be read.
+
+    With `drop_nulls`, the null fields of structs in Parquet files are left out.
+    """
     for number, item in enumerate(gold_items(gold)):
         if isinstance(item, (str, Path)):
             for source in expand_globs(item):
-                yield from source_records(source, id_key, plan, side)
+                yield from source_records(source, id_key, plan, side, drop_nulls=drop_nulls)
         else:
             identity, value = split_pair(item)
             yield Record(str(number) if identity is ABSENT else label(identity, (id_key,)), None, json_form(value), "")
@@ -319,7 +327,7 @@ def readable_records(source: str, id_key: str) -> Iterator[Record]:
 
 
 def source_records(
-    source: str | Path, id_key: str, plan: Plan | None = None, side: Side = "gold"
+    source: str | Path, id_key: str, plan: Plan | None = None, side: Side = "gold", *, drop_nulls: bool = False
 ) -> Iterator[Record | Failure]:
     """Read the documents of a source. An array in a `.json` file is one document, unless all its items have ids.
 
@@ -329,6 +337,7 @@ def source_records(
         plan: Schema of the documents, to read the cells of CSV files; without it, columns of integers are numbers and
             all other cells are texts.
         side: Side of the documents, "gold" or "predicted".
+        drop_nulls: Whether to leave out the null fields of structs in Parquet files.
 
     Raises:
         DataError: The whole source cannot be read.
@@ -340,7 +349,7 @@ def source_records(
         if not labelled and not isinstance(value, dict):
             yield Record(path.stem, None, value, str(source))
             return
-    reading = ReadOptions(id_key=id_key)
+    reading = ReadOptions(id_key=id_key, drop_nulls=drop_nulls)
     if plan is None:
         for _, types in column_types([source], id_key):
             reading = replace(reading, field_kinds={name: frozenset({Kind.NUMBER}) for name in types.integers})

@@ -74,6 +74,7 @@ class Reader:
         field_kinds: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.
         normalize_ids: Whether ids are compared without case, Unicode form and file extension.
         sheet: Name of the sheet of an Excel workbook; None for the first.
+        drop_nulls: Whether to leave out the null fields of structs in Parquet files.
         max_bytes: Maximum size of the JSON text of a document, in bytes.
         max_values: Maximum number of values of a document.
     """
@@ -93,6 +94,7 @@ class Reader:
     repair_structure: bool = False
     wrapped: bool = True
     sheet: str | None = None
+    drop_nulls: bool = False
 
     def source(self, name: str, *, alone: bool, matched: bool = False) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
@@ -239,7 +241,7 @@ class Reader:
         """Yield one record per row of a Parquet table, or of row groups whose first row has this number."""
         from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
 
-        for row in ParquetTable(path).rows(self.id_key, [self.column], groups, first):
+        for row in ParquetTable(path, self.drop_nulls).rows(self.id_key, [self.column], groups, first):
             labels = self.labels(row.id, row.run, str(path), row.number)
             if isinstance(labels, Failure):
                 yield labels
