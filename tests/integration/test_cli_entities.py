@@ -226,10 +226,33 @@ def test_files_that_do_not_correspond_are_refused(predicted, message):
     assert message in " ".join(run(gold, file("b.conll", predicted), code=2).stderr.split())
 
 
-def test_sentences_are_paired_by_position_and_ids_must_agree():
-    gold = file("a.jsonl", '{"id": "x", "spans": []}\n{"id": "y", "spans": []}\n')
-    other = file("b.jsonl", '{"id": "y", "spans": []}\n{"id": "x", "spans": []}\n')
-    assert "b.jsonl:1: Expected the sentence 'x', as in gold, got 'y'" in run(gold, other, code=2).stderr
+def test_sentences_with_ids_are_paired_by_id():
+    rows = [{"id": 1, "tags": ["B-a", "O"]}, {"id": 2, "tags": ["O", "O", "B-b"]}, {"id": 3, "tags": ["B-c"]}]
+    gold, other = (
+        file(name, "\n".join(map(json.dumps, each)))
+        for name, each in (("a.jsonl", rows), ("b.jsonl", [rows[2], rows[0], rows[1] | {"tags": ["O", "O", "B-c"]}]))
+    )
+    evaluation = evaluate(read(gold), read(other))
+    assert (evaluation.counts.correct, evaluation.counts.incorrect, evaluation.token_accuracy.correct) == (2, 1, 5)
+    assert plain(gold, other)["model"]["f1"] == evaluation.f1
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ("yzx", "b.jsonl:2: Expected the sentence 'w', as in gold at line 1, got 'z'"),
+        ("wyzx", "b.jsonl:3: Expected no other sentence than in gold, got 'z'"),
+        ("yx", "b.jsonl: Expected the sentence 'w', as in gold at line 1, got none with this id"),
+        ("ywxy", "b.jsonl:4: Expected 3 sentences, as in gold, got 4"),
+    ],
+    ids=["other", "extra", "missing", "twice"],
+)
+def test_missing_and_extra_ids_are_named(ids, message):
+    paths = [
+        file(name, "\n".join(json.dumps({"id": each, "spans": []}) for each in letters))
+        for name, letters in (("a.jsonl", "wxy"), ("b.jsonl", ids))
+    ]
+    assert message in " ".join(run(*paths, code=2).stderr.split())
 
 
 def test_predicted_spans_end_within_the_tokens_of_gold():

@@ -466,6 +466,34 @@ def test_entities_compares_a_model_with_a_person():
     assert "Expected one annotator" in run("entities", path, path, code=2).stderr
 
 
+@pytest.mark.parametrize("with_ids", [True, False])
+@pytest.mark.parametrize("tool", ["label-studio", "prodigy"])
+def test_documents_keep_the_order_of_the_file(tool, with_ids):
+    """Ids such as 2 and 10 have another order as texts."""
+    documents = [
+        ("x" * number + "Ada", {"start": number, "end": number + 3, "label": "PER"}, 12 - number)
+        for number in range(12)
+    ]
+    if tool == "prodigy":
+        tasks = [prodigy([span], text=text, _input_hash=identity) for text, span, identity in documents]
+    else:
+        tasks = [
+            label_studio(
+                id=identity,
+                data={"text": text},
+                annotations=[{"completed_by": 1, "result": [region(span, 0, **span, text="Ada")]}],
+            )
+            for text, span, identity in documents
+        ]
+    gold = write("gold.jsonl", "\n".join(map(json.dumps, tasks)))
+    rows = [{"text": text, "spans": [span]} for text, span, _ in documents]
+    if with_ids:
+        rows = [row | {"id": 12 - number} for number, row in enumerate(rows)][::-1]
+    predicted = write("predicted.jsonl", "\n".join(map(json.dumps, rows)))
+    for files in ((gold, predicted), (predicted, gold)):
+        assert entities.evaluate(*map(entities.read, files)).f1 == 1.0
+
+
 def test_agree_and_consensus_read_spans_without_a_schema():
     path = write(*FILES["label-studio"])
     printed = json.loads(run("agree", path, "--format", "json").stdout)

@@ -205,7 +205,8 @@ def evaluate(
     Args:
         gold: The gold entities of each sentence: a list of spans with `start`, `end` and `label`, or a list of tags.
             Spans may overlap; equal spans count each time they occur.
-        predicted: The predicted entities of the same sentences.
+        predicted: The predicted entities of the same sentences, in the same order. Sentences read from files in which
+            each record has an `id` of its own may have any order.
         scheme: When an entity is correct: "strict", "exact", "partial" or "type".
         tags: Notation of the tags: "bio", "iob1", "bioes", or "auto" to infer it from gold.
         lenient_tags: Accept gold tags that do not follow the notation, and read them as conlleval does.
@@ -237,6 +238,7 @@ def evaluate(
     left = from_python(gold, notation=tags, lenient=lenient_tags)
     notation = tags if left.notation is None else left.notation
     right = from_python(predicted, notation=notation, lenient=True)
+    right = left.aligned(right)
     left.check_same(right)
     evaluation, pairs = _compared(left, right, scheme, out, lang=Language.named(lang), force=force)
     labels = sorted({span["label"] for side in (left, right) for span in side.distinct})

@@ -45,7 +45,7 @@ _SPAN_KEYS: Final = ("spans", "entities")
 _NO_TOKENS: Final = "Remove the sentence from both files."
 _LINES: Final = {".jsonl", ".ndjson"}
 _KEYS: Final = ("start", "end", "label")
-_SAME: Final = "Gold and predictions must have the same sentences in the same order."
+_SAME: Final = "Gold and predictions must have the same sentences in the same order, or the same ids, each once."
 _SAME_FILES: Final = (
     "The files of all annotators must have the same sentences in the same order, or an `id` for each record."
 )
@@ -191,6 +191,33 @@ class Sentences:
             spans.append([shared.setdefault(key, dict(zip(_KEYS, key, strict=True))) for key in keys])
         return cls(spans, source)
 
+    def aligned(self, predicted: Sentences) -> Sentences:
+        """Return predictions in the order of these sentences, if both sides have the same ids, each once.
+
+        Otherwise, the predictions are returned as they are; `check_same` then refuses different ids.
+        """
+        ours, theirs = self.source.ids, predicted.source.ids
+        if ours is None or theirs is None or len(ours) != len(theirs) or list(ours) == list(theirs):
+            return predicted
+        places = {identity: number for number, identity in enumerate(theirs)}
+        if len(places) != len(theirs) or places.keys() != set(ours):
+            return predicted
+        return predicted._taken([places[identity] for identity in ours])
+
+    def _taken(self, order: Sequence[int]) -> Sentences:
+        """Return the sentences at these positions; they have no sections, because they have ids."""
+        source: dict[str, Any] = {
+            name: [values[number] for number in order]
+            for name in ("lines", "ids", "tokens")
+            if (values := getattr(self.source, name)) is not None
+        }
+        moved = replace(self, spans=[self.spans[number] for number in order], source=replace(self.source, **source))
+        if self.tags is None or self.starts is None:
+            return moved
+        parts = [self.tags[self.starts[number] : self.starts[number + 1]] for number in order]
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[order])])
+        return replace(moved, tags=list(chain.from_iterable(parts)), starts=starts)
+
     @property
     def lengths(self) -> Sequence[int] | None:
         """Number of tokens of each sentence; None if unknown."""
@@ -224,6 +251,7 @@ class Sentences:
             DataError: A sentence differs.
         """
         hint = _SAME if name == "gold" else _SAME_FILES
+        self._check_ids(predicted, name, hint)
         if len(self) != len(predicted):
             raise DataError.of(
                 f"Expected {len(self)} sentence{'s' * (len(self) != 1)}, as in {name}, got {len(predicted)}",
@@ -248,6 +276,24 @@ class Sentences:
         self._check_ends(predicted)
         predicted._check_ends(self)
         self._check_tokens(predicted, name, hint)
+
+    def _check_ids(self, predicted: Sentences, name: str, hint: str) -> None:
+        """Check that no id is missing on one side, if both sides have ids; for the arguments, see `check_same`."""
+        ours, theirs = self.source.ids, predicted.source.ids
+        if ours is None or theirs is None:
+            return
+        known, found = set(ours), set(theirs)
+        missing = next((number for number, identity in enumerate(ours) if identity not in found), None)
+        extra = next((number for number, identity in enumerate(theirs) if identity not in known), None)
+        if missing is None and extra is None:
+            return
+        place = "" if missing is None or (line := _line(self, missing)) is None else f" at line {line}"
+        wanted = "no other sentence than" if missing is None else f"the sentence {ours[missing]!r}, as"
+        if extra is None:
+            raise DataError.of(
+                f"Expected {wanted} in {name}{place}, got none with this id", file=predicted.source.file, hint=hint
+            )
+        raise predicted.source.error(extra, f"Expected {wanted} in {name}{place}, got {theirs[extra]!r}", hint=hint)
 
     def _check_ends(self, other: Sentences) -> None:
         """Check that spans of the other side end within the tokens of this side."""
@@ -362,8 +408,8 @@ def read(
 
 
 def _from_annotations(file: AnnotationFile, annotator: str | None) -> Sentences:
-    """Return the documents of an annotator as sentences, ordered by id."""
-    documents = sorted(file.of(annotator), key=lambda one: one.id)
+    """Return the documents of an annotator as sentences, in the order of the file."""
+    documents = file.of(annotator)
     lines = [one.line for one in documents if one.line is not None]
     source = Source(file.file, lines if len(lines) == len(documents) else None, [one.id for one in documents])
     lengths = [None if one.text is None else len(one.text) for one in documents]
