@@ -261,6 +261,52 @@ def test_predicted_spans_end_within_the_tokens_of_gold():
     assert "b.jsonl:2: Expected a span within 2 tokens, got one that ends at 3" in run(gold, other, code=2).stderr
 
 
+TEXT = '{"text": "Ada met Bob", "spans": [{"start": 8, "end": 11, "label": "P"}]}'
+WORDS = '{"tokens": ["Ada", "met", "Bob"], "spans": [{"start": 2, "end": 3, "label": "P"}]}'
+TAGGED = "Ada\tO\nmet\tO\nBob\tB-P\n"
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        (
+            TEXT,
+            WORDS,
+            "b.jsonl:1: Expected spans that count characters, as in sentence 1 of gold, at line 1, got tokens",
+        ),
+        (
+            TAGGED,
+            TEXT,
+            "b.jsonl:1: Expected spans that count tokens, as in sentence 1 of gold, at line 1, got characters",
+        ),
+        (
+            TEXT,
+            TEXT.replace("met ", "met  "),
+            "b.jsonl:1: Expected 'Bob' at character 8, as in sentence 1 of gold, at ",
+        ),
+        (
+            TEXT,
+            TEXT.replace("Ada", "A\u0301da"),
+            "b.jsonl:1: Expected 'da met Bob' at character 1, as in sentence 1 of",
+        ),
+        (TEXT, TEXT.replace("Bob", "Bob!"), "at character 11, as in sentence 1 of gold, at line 1, got '!'"),
+        (TEXT, TEXT.replace("met ", "met\\n").replace('Bob"', 'Bob\\n"'), ""),
+        (TEXT.replace("Bob", "\u00c5ke"), TEXT.replace("Bob", "\u212bke"), ""),
+        (TAGGED, WORDS, ""),
+        (TEXT, '[{"start": 8, "end": 11, "label": "P"}]', ""),
+    ],
+    ids=["tokens", "tags", "space", "accent", "end", "line break", "NFC", "tags and tokens", "unknown"],
+)
+def test_positions_of_different_units_and_texts_are_refused(gold, predicted, message):
+    paths = file("a.conll" if gold == TAGGED else "a.jsonl", gold), file("b.jsonl", predicted)
+    if not message:
+        assert evaluate(*map(read, paths)).f1 == 1.0
+        return
+    with pytest.raises(DataError) as caught:
+        evaluate(*map(read, paths))
+    assert message in str(caught.value)
+
+
 def test_the_written_files_are_named():
     arguments = file("gold.conll", GOLD), file("predicted.conll", PREDICTED), "--out", "results"
     assert "Wrote evaluation.json" in run(*arguments).stderr

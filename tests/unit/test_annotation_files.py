@@ -456,6 +456,14 @@ def test_files_of_different_tools_are_joined_by_id():
     assert found.disorder()["observed"] == 0.0
 
 
+def test_annotators_with_different_texts_for_a_document_are_refused():
+    rows = (prodigy(_annotator_id="ada"), prodigy(_annotator_id="bob", text=TEXT.replace("met", "saw")))
+    path = write("a.jsonl", "\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError, match=r"Expected 'met Bob in' at character 6, as in sentence '7' of 'ada'") as error:
+        agreement.agree_spans(path)
+    assert error.value.line == 2
+
+
 def test_entities_compares_a_model_with_a_person():
     path = write(*FILES["label-studio"])
     chosen = ("--gold-annotator", "ada@example.org", "--predicted-annotator", "m1")

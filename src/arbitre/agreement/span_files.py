@@ -116,7 +116,7 @@ def read_spans(
         notation.
 
     Raises:
-        DataError: A file cannot be read, an id occurs twice, or the files do not have the same sentences.
+        DataError: A file cannot be read, an id occurs twice, or the files do not have the same sentences or texts.
         OptionError: `column` names an unknown annotator.
     """
     if given := [name for name, sources in annotators.items() if are_documents(sources)]:
@@ -164,6 +164,7 @@ def _by_id(files: Mapping[str, Sequence[Sentences]]) -> Mapping[str, dict[str, S
         files: Sentences of each file of each annotator; all have ids.
     """
     documents: dict[str, dict[str, Sequence[Span]]] = {}
+    first: dict[str, tuple[Sentences, int, str]] = {}
     for name, each in files.items():
         for sentences in each:
             for number, (identity, spans) in enumerate(zip(sentences.source.ids or (), sentences.spans, strict=True)):
@@ -175,6 +176,8 @@ def _by_id(files: Mapping[str, Sequence[Sentences]]) -> Mapping[str, dict[str, S
                         hint="Give each annotator, or each run, its own name.",
                     )
                 document[name] = spans
+                reference, position, whose = first.setdefault(identity, (sentences, number, repr(name)))
+                reference.check_sentence(position, sentences, number, whose)
     return dict(sorted(documents.items()))
 
 

@@ -44,11 +44,17 @@ _LOOKS_TAGGED: Final = re.compile(r"O|[BIESLU]-\S+")
 _SPAN_KEYS: Final = ("spans", "entities")
 _NO_TOKENS: Final = "Remove the sentence from both files."
 _LINES: Final = {".jsonl", ".ndjson"}
+_SPACE: Final = re.compile(r"\s")
 _KEYS: Final = ("start", "end", "label")
 _SAME: Final = "Gold and predictions must have the same sentences in the same order, or the same ids, each once."
 _SAME_FILES: Final = (
     "The files of all annotators must have the same sentences in the same order, or an `id` for each record."
 )
+
+_UNITS: Final = "Positions count characters in records with `text` and in files of annotation tools. Convert one side."
+_TEXTS: Final = "Positions in different texts cannot be compared. Correct the text, or the order of the sentences."
+_EXCERPT: Final = 10
+"""Number of characters of a text in an error."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -60,6 +66,8 @@ class Source:
         lines: First line of each sentence, from 1; None if unknown.
         ids: Id of each sentence; None to number the sentences from 1.
         tokens: Tokens of each sentence; None if unknown.
+        texts: Text of each sentence; None if unknown.
+        units: What the positions of the spans of each sentence count; None if unknown.
         token_per_line: Whether each token has a line of its own.
         sections: Position of the first sentence of each section that begins with a line `-DOCSTART-`.
     """
@@ -68,6 +76,8 @@ class Source:
     lines: Sequence[int] | None = None
     ids: Sequence[str] | None = None
     tokens: Sequence[Sequence[str]] | None = None
+    texts: Sequence[str | None] | None = None
+    units: Sequence[Unit | None] | None = None
     token_per_line: bool = False
     sections: Sequence[int] = ()
 
@@ -170,7 +180,6 @@ class Sentences:
         source: Source,
         *,
         lengths: Sequence[int | None] | None = None,
-        unit: Unit = "token",
     ) -> Self:
         """Return sentences given by spans. Raises DataError for an invalid span.
 
@@ -178,13 +187,13 @@ class Sentences:
             sentences: The spans of each sentence.
             source: Origin of the sentences.
             lengths: Number of tokens or characters of each sentence; None if unknown.
-            unit: What the positions count.
         """
         shared: dict[tuple[int, int, str], Span] = {}
         spans = []
         for number, values in enumerate(sentences):
+            unit = None if source.units is None else source.units[number]
             try:
-                check_spans(values, None if lengths is None else lengths[number], unit)
+                check_spans(values, None if lengths is None else lengths[number], unit or "token")
             except DataError as error:
                 raise source.error(number, error.message, at=error.pointer or "", hint=error.hint or "") from None
             keys = [(value["start"], value["end"], nfc(value["label"])) for value in values]
@@ -208,7 +217,7 @@ class Sentences:
         """Return the sentences at these positions; they have no sections, because they have ids."""
         source: dict[str, Any] = {
             name: [values[number] for number in order]
-            for name in ("lines", "ids", "tokens")
+            for name in ("lines", "ids", "tokens", "texts", "units")
             if (values := getattr(self.source, name)) is not None
         }
         moved = replace(self, spans=[self.spans[number] for number in order], source=replace(self.source, **source))
@@ -241,7 +250,7 @@ class Sentences:
                 )
 
     def check_same(self, predicted: Sentences, name: str = "gold") -> None:
-        """Check that predictions have the same sentences, of the same length.
+        """Check that predictions have the same sentences: the same ids, units, texts and tokens, where they are known.
 
         Args:
             predicted: The predictions, or the annotations of another annotator.
@@ -270,12 +279,12 @@ class Sentences:
             if len(different):
                 number = int(different[0])
                 gold_length, length = (int(lengths_of[number]) for lengths_of in lengths)
-                place = "" if self.source.lines is None else f", at line {self.source.lines[number]}"
-                message = f"Expected {gold_length} tokens, as in sentence {number + 1} of {name}{place}, got {length}"
+                message = f"Expected {gold_length} tokens, as in {self._named(number, name)}, got {length}"
                 raise predicted.source.error(number, message)
+        for number in range(len(self)):
+            self.check_sentence(number, predicted, number, name, hint)
         self._check_ends(predicted)
         predicted._check_ends(self)
-        self._check_tokens(predicted, name, hint)
 
     def _check_ids(self, predicted: Sentences, name: str, hint: str) -> None:
         """Check that no id is missing on one side, if both sides have ids; for the arguments, see `check_same`."""
@@ -305,26 +314,73 @@ class Sentences:
             except DataError as error:
                 raise other.source.error(number, error.message, at=error.pointer or "") from None
 
-    def _check_tokens(self, predicted: Sentences, name: str, hint: str) -> None:
-        """Check that the tokens are the same in NFC, if both sides have tokens; for `name`, see `check_same`."""
-        ours, theirs = self.source.tokens, predicted.source.tokens
-        if ours is None or theirs is None or ours == theirs:
+    def check_sentence(self, number: int, other: Sentences, at: int, name: str, hint: str = _SAME_FILES) -> None:
+        """Check that a sentence is the same on another side: its unit, its text and its tokens, where they are known.
+
+        Args:
+            number: Position of the sentence.
+            other: The predictions, or the annotations of another annotator.
+            at: Position of the sentence on this other side.
+            name: Name of this side in errors.
+            hint: How to solve different tokens.
+
+        Raises:
+            DataError: The spans count different units, or the text or a token differs in NFC.
+        """
+        unit, other_unit = self._unit(number), other._unit(at)
+        if None not in {unit, other_unit} and unit != other_unit:
+            message = f"Expected spans that count {unit}s, as in {self._named(number, name)}, got {other_unit}s"
+            raise other.source.error(at, message, hint=_UNITS)
+        text, other_text = (
+            None if source.texts is None else source.texts[position]
+            for source, position in ((self.source, number), (other.source, at))
+        )
+        if text is not None and other_text is not None and (place := _first_difference(text, other_text)) is not None:
+            parts = [repr(each[place : place + _EXCERPT]) for each in (text, other_text)]
+            message = f"Expected {parts[0]} at character {place}, as in {self._named(number, name)}, got {parts[1]}"
+            raise other.source.error(at, message, hint=_TEXTS)
+        if self.source.tokens is None or other.source.tokens is None:
             return
-        for number, (gold, other) in enumerate(zip(ours, theirs, strict=True)):
-            pairs = enumerate(zip(gold, other, strict=False))
-            position = next((at for at, (a, b) in pairs if a != b and nfc(a) != nfc(b)), None)
-            if position is not None:
-                raise predicted.source.error(
-                    number,
-                    f"Expected the token {gold[position]!r}, as in {name}, got {other[position]!r}",
-                    token=position,
-                    hint=hint,
-                )
+        tokens, other_tokens = self.source.tokens[number], other.source.tokens[at]
+        if tokens == other_tokens:
+            return
+        pairs = enumerate(zip(tokens, other_tokens, strict=False))
+        position = next((place for place, (a, b) in pairs if a != b and nfc(a) != nfc(b)), None)
+        if position is not None:
+            message = f"Expected the token {tokens[position]!r}, as in {name}, got {other_tokens[position]!r}"
+            raise other.source.error(at, message, token=position, hint=hint)
+
+    def _unit(self, number: int) -> Unit | None:
+        """Return what the positions of a sentence count; None if unknown."""
+        if self.tags is not None:
+            return "token"
+        return None if self.source.units is None else self.source.units[number]
+
+    def _named(self, number: int, name: str) -> str:
+        """Return a sentence for an error, with its line; for `name`, see `check_same`."""
+        ids, line = self.source.ids, _line(self, number)
+        sentence = f"sentence {number + 1}" if ids is None else f"sentence {ids[number]!r}"
+        return f"{sentence} of {name}" + ("" if line is None else f", at line {line}")
 
 
 def _line(sentences: Sentences, number: int) -> int | None:
     """Return the first line of a sentence; None if unknown."""
     return None if sentences.source.lines is None else sentences.source.lines[number]
+
+
+def _first_difference(text: str, other: str) -> int | None:
+    """Return the position of the first character that differs; None if both texts are the same.
+
+    Texts of the same length that are equal in NFC are the same, as are texts that differ in the kinds of their spaces
+    and line breaks, or in those at the end: files such as WebAnno TSV do not contain them.
+    """
+    if text == other:
+        return None
+    ours, theirs = (_SPACE.sub(" ", each).rstrip() for each in (text, other))
+    if len(ours) == len(theirs) and nfc(ours) == nfc(theirs):
+        return None
+    places = enumerate(zip(ours, theirs, strict=False))
+    return next((place for place, (a, b) in places if a != b), min(len(ours), len(theirs)))
 
 
 def _last_line(sentences: Sentences) -> int | None:
@@ -411,9 +467,15 @@ def _from_annotations(file: AnnotationFile, annotator: str | None) -> Sentences:
     """Return the documents of an annotator as sentences, in the order of the file."""
     documents = file.of(annotator)
     lines = [one.line for one in documents if one.line is not None]
-    source = Source(file.file, lines if len(lines) == len(documents) else None, [one.id for one in documents])
+    source = Source(
+        file.file,
+        lines if len(lines) == len(documents) else None,
+        [one.id for one in documents],
+        texts=[one.text for one in documents],
+        units=["character"] * len(documents),
+    )
     lengths = [None if one.text is None else len(one.text) for one in documents]
-    spanned = Sentences.spanned([one.spans for one in documents], source, lengths=lengths, unit="character")
+    spanned = Sentences.spanned([one.spans for one in documents], source, lengths=lengths)
     return replace(spanned, notes=file.notes)
 
 
@@ -474,7 +536,8 @@ class _Records:
         ids: The ids found so far; they count only if every sentence has one.
         tokens: The tokens found so far, of each sentence that has some.
         lengths: Number of tokens or characters of each sentence so far; None if unknown.
-        unit: What the positions of the spans count.
+        texts: The text of each sentence so far; None if it has none, or has tags.
+        units: What the positions of the spans of each sentence count; None if unknown.
     """
 
     file: str
@@ -483,7 +546,8 @@ class _Records:
     ids: list[str] = field(default_factory=list)
     tokens: list[list[str]] = field(default_factory=list)
     lengths: list[int | None] = field(default_factory=list)
-    unit: Unit = "token"
+    texts: list[str | None] = field(default_factory=list)
+    units: list[Unit | None] = field(default_factory=list)
 
     def sentences(self, notation: str, *, lenient: bool) -> Sentences:
         """Return the sentences. Raises DataError if a sentence is invalid."""
@@ -498,10 +562,10 @@ class _Records:
             parts.append(part)
         ids = self.ids if len(self.ids) == len(parts) else None
         tokens = self.tokens if len(self.tokens) == len(parts) else None
-        source = Source(self.file, self.lines, ids, tokens)
+        source = Source(self.file, self.lines, ids, tokens, self.texts, self.units)
         if tagged == {True}:
             return self._tagged(parts, source, notation, lenient=lenient)
-        return Sentences.spanned(parts, source, lengths=self.lengths, unit=self.unit)
+        return Sentences.spanned(parts, source, lengths=self.lengths)
 
     def _tagged(self, parts: list[list[str]], source: Source, notation: str, *, lenient: bool) -> Sentences:
         """Return the sentences with these tags; checks that there is one for each token."""
@@ -516,28 +580,31 @@ class _Records:
     def _part(self, value: Json, place: Source, number: int) -> tuple[Any, bool]:
         """Return the tags or spans of a sentence, and whether they are tags."""
         length: int | None = None
+        text: str | None = None
+        unit: Unit | None = None
         if isinstance(value, dict):
             key = next((key for key in ("tags", *_SPAN_KEYS) if key in value), None)
             if key is None:
                 raise place.error(number, f"Expected `tags` or `spans`, got the keys {', '.join(value) or '(none)'}")
-            length = self._length(value, place, number, tagged=key == "tags")
+            text = value["text"] if key != "tags" and isinstance(value.get("text"), str) else None
+            length = self._tokens(value, place, number) if text is None else len(text)
+            unit = "character" if text is not None else None if length is None else "token"
             if "id" in value:
                 self.ids.append(str(value["id"]))
             value = value[key]
         if not isinstance(value, list):
             raise place.error(number, f"Expected a list of tags or spans, got {type(value).__name__}")
         self.lengths.append(length)
+        self.texts.append(text)
+        self.units.append(unit)
         texts = [isinstance(item, str) for item in value]
         if any(texts) and not all(texts):
             raise place.error(number, "Expected tags or spans, got both", at=f"/{texts.index(not texts[0])}")
         return value, any(texts)
 
-    def _length(self, value: dict[str, Json], place: Source, number: int, *, tagged: bool) -> int | None:
-        """Return the number of tokens or characters of a sentence; None if unknown."""
-        text, tokens = value.get("text"), value.get("tokens")
-        if isinstance(text, str) and not tagged:
-            self.unit = "character"
-            return len(text)
+    def _tokens(self, value: dict[str, Json], place: Source, number: int) -> int | None:
+        """Return the number of tokens of a sentence; None if unknown."""
+        tokens = value.get("tokens")
         if tokens is None:
             return None
         if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
