@@ -239,6 +239,36 @@ def test_several_texts_and_offsets_of_html():
     assert AnnotationOptions().read(write("b.json", json.dumps([html]))).of("1")[0].spans == SPANS[:1]
 
 
+def test_each_of_several_texts_of_a_task_is_a_document():
+    def tasks(name, *results):
+        people = [{"completed_by": number, "result": result} for number, result in enumerate(results, 1)]
+        rows = [
+            {"id": 7, "data": {"title": "Ada 😀 wins", "body": TEXT}, "annotations": people},
+            {"id": 8, "data": {"title": "Ada", "body": "Bob"}, "annotations": [people[0] | {"result": []}]},
+        ]
+        return write(name, json.dumps(rows))
+
+    title, body = (region(SPANS[0], 0) | {"to_name": name} for name in ("title", "body"))
+    bob = region(SPANS[1], 1) | {"to_name": "body"}
+    both = tasks("a.json", [title, body, bob], [title])
+    sentences = entities.read(both, annotator="1")
+    assert (sentences.source.ids, sentences.source.texts[:2]) == (
+        ["7/body", "7/title", "8/body", "8/title"],
+        [TEXT, "Ada 😀 wins"],
+    )
+    assert sentences.spans == [SPANS[:2], SPANS[:1], [], []]
+    with pytest.raises(DataError, match="Expected the sentence '8/body', as in gold, got none"):
+        entities.evaluate(sentences, entities.read(both, annotator="2"))
+    single = [entities.read(tasks(f"{each['to_name']}.json", [each])) for each in (title, body)]
+    with pytest.raises(DataError, match="Expected 'wins' at character 6") as error:
+        entities.evaluate(*single)
+    assert error.value.file == "body.json"
+    lost = title | {"to_name": None}
+    with pytest.raises(DataError, match="Expected `to_name` to be one of body, title") as error:
+        entities.read(tasks("b.json", [title, body, lost]))
+    assert error.value.pointer == "/0/annotations/0/result/2"
+
+
 @pytest.mark.parametrize("kind", ["choices", "taxonomy", "paragraphlabels", "timeserieslabels"])
 def test_only_labels_of_characters_are_spans(kind):
     other = region(SPANS[0], 0, **{kind: ["certain"]}) | {"type": kind}

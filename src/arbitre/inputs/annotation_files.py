@@ -7,8 +7,10 @@ count characters.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.errors import DataError, nearest, shown
 from arbitre.inputs.annotated_text import AnnotatedText, Found, Utf16Offsets
@@ -18,7 +20,7 @@ from arbitre.inputs.uima import WEBANNO, XMI, check_within, read_webanno, read_x
 from arbitre.options import AnnotationFormat  # noqa: TC001  (a type of an option is read at run time)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from arbitre.inputs.annotated_text import Span
     from arbitre.values import Json
@@ -120,8 +122,13 @@ class AnnotationOptions:
         elif name == "webanno":
             read_webanno(data, str(path), self.layer, found, annotator)
         else:
-            for value, line, pointer in _records(data, str(path), lines=split_name(file)[1] in _LINES):
-                _JSON_READERS[name](value, found, _Place(str(path), line, pointer))
+            records = list(_records(data, str(path), lines=split_name(file)[1] in _LINES))
+            reader = _JSON_READERS[name]
+            if name == "label-studio":
+                several = chain.from_iterable(own for value, *_ in records if len(own := _text_objects(value)) > 1)
+                reader = partial(_label_studio, several=tuple(dict.fromkeys(several)))
+            for value, line, pointer in records:
+                reader(value, found, _Place(str(path), line, pointer))
         if not found.documents:
             raise DataError.of("Expected documents with annotations, got none", file=str(path))
         left = (f"{path}: {what}: {number}." for what, number in sorted(found.left_out.items()))
@@ -204,15 +211,22 @@ def _records(data: bytes, file: str, *, lines: bool) -> Iterator[tuple[Json, int
         yield one, None, f"/{number}" if isinstance(value, list) else ""
 
 
-def _label_studio(task: Json, found: Found, place: _Place) -> None:
-    """Read a task of Label Studio: its annotations by people, and its predictions by models."""
+def _label_studio(task: Json, found: Found, place: _Place, several: Sequence[str] = ()) -> None:
+    """Read a task of Label Studio: its annotations by people, and its predictions by models.
+
+    Args:
+        task: The task.
+        found: Gets the documents.
+        place: Place of the task in the file.
+        several: Names of the texts, if tasks of the file have several; each is then a document.
+    """
     if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
         raise place.error("Expected a task with `data`")
     identity = task.get("id", task["data"].get("id"))
     if identity is None:
         raise place.error("Expected a task with an `id`", hint="Export the project as JSON, not as JSON-MIN.")
-    texts = [value for value in task["data"].values() if isinstance(value, str)]
     timed = _timed(task)
+    rendered = any("globalOffsets" in value for _, value in _results(task))  # positions in HTML without its tags
     for key in _ANNOTATIONS:
         for number, annotation in enumerate(task.get(key) or ()):
             at = f"/{key}/{number}"
@@ -224,16 +238,22 @@ def _label_studio(task: Json, found: Found, place: _Place) -> None:
                 found.left_out["cancelled annotations left out"] += 1
                 continue
             regions = list(_regions(annotation["result"], timed, found, place, at))
-            text = texts[0] if len(texts) == 1 else _text_of(texts, [marked for *_, marked in regions])
-            spans = _in_characters(regions, text, found, place)
             predicted = key == "predictions"
             author = (
                 annotation.get("model_version") or _UNNAMED if predicted else _person(annotation.get("completed_by"))
             )
             pointer = f"{place.pointer or ''}{at}"
-            found.documents.append(
-                AnnotatedText(str(identity), author, spans, text, place.line, pointer, predicted=predicted)
-            )
+            for name in several or (None,):
+                own = [region for region in regions if name in {None, region.name}]
+                text = _text_of(task["data"], own, name)
+                spans = _in_characters(own, text, found, place)
+                document = str(identity) if name is None else f"{identity}/{name}"
+                plain = None if rendered else text
+                found.documents.append(
+                    AnnotatedText(document, author, spans, plain, place.line, pointer, predicted=predicted)
+                )
+            if several and (stray := next((region for region in regions if region.name not in several), None)):
+                raise place.error(f"Expected `to_name` to be one of {', '.join(several)}", stray.pointer)
 
 
 def _person(value: Json) -> str | None:
@@ -243,24 +263,45 @@ def _person(value: Json) -> str | None:
     return None if value is None else str(value)
 
 
-_Region = tuple[int, int, list[str], str, str | None]
-"""Start, end, labels, pointer and marked text of a region."""
+class _Region(NamedTuple):
+    """A labelled region of a text; `name` is its object (`to_name`), and `marked` the marked text."""
+
+    start: int
+    end: int
+    labels: list[str]
+    pointer: str
+    name: str
+    marked: str | None
+
+
+def _results(task: Mapping[str, Json]) -> Iterator[tuple[dict[str, Json], dict[str, Json]]]:
+    """Yield the regions in all annotations of a task that have a value, with their value."""
+    lists = (task.get(key) for key in _ANNOTATIONS)
+    for annotation in chain.from_iterable(each for each in lists if isinstance(each, list)):
+        result = annotation.get("result") if isinstance(annotation, dict) else None
+        for region in result if isinstance(result, list) else ():
+            value = region.get("value") if isinstance(region, dict) else None
+            if isinstance(value, dict):
+                yield region, value
 
 
 def _timed(task: Mapping[str, Json]) -> set[str]:
     """Return the names of the audio and video in a task: the objects with a region whose limits are times."""
-    names = set()
-    for annotation in (one for key in _ANNOTATIONS for one in task.get(key) or ()):
-        result = annotation.get("result") if isinstance(annotation, dict) else None
-        for region in result if isinstance(result, list) else ():
-            value = region.get("value") if isinstance(region, dict) else None
-            if isinstance(value, dict) and (
-                "original_length" in region
-                or "channel" in value
-                or any(isinstance(value.get(key), float) for key in ("start", "end"))
-            ):
-                names.add(str(region.get("to_name")))
-    return names
+    return {
+        str(region.get("to_name"))
+        for region, value in _results(task)
+        if "original_length" in region
+        or "channel" in value
+        or any(isinstance(value.get(key), float) for key in ("start", "end"))
+    }
+
+
+def _text_objects(task: Json) -> list[str]:
+    """Return the names of the objects with labelled regions of a text in a task, sorted."""
+    if not isinstance(task, dict):
+        return []
+    named = (region.get("to_name") for region, _ in _results(task) if region.get("type") in _LABELS)
+    return sorted({str(name) for name in named if name is not None} - _timed(task))
 
 
 def _regions(result: list[Json], timed: set[str], found: Found, place: _Place, at: str) -> Iterator[_Region]:
@@ -286,13 +327,29 @@ def _regions(result: list[Json], timed: set[str], found: Found, place: _Place, a
             found.left_out["regions without a label left out"] += 1
             continue
         marked = value.get("text")
-        yield start, end, list(map(str, labels)), here, marked if isinstance(marked, str) else None
+        name, marked = str(region.get("to_name")), marked if isinstance(marked, str) else None
+        yield _Region(start, end, list(map(str, labels)), here, name, marked)
 
 
-def _text_of(texts: list[str], marked: list[str | None]) -> str | None:
-    """Return the text that contains all marked texts; None if several or none do."""
-    fitting = [text for text in texts if all(part in text for part in marked if part is not None)]
-    return fitting[0] if len(fitting) == 1 else None
+def _text_of(data: Mapping[str, Json], regions: list[_Region], name: str | None) -> str | None:
+    """Return the text of regions: the only one that contains all marked texts; None if several or none do.
+
+    If several do, an object is taken to have the text of the same name.
+
+    Args:
+        data: The data of the task.
+        regions: The regions.
+        name: The object (`to_name`) of the regions; None if the task has only one.
+    """
+    texts = {key: value for key, value in data.items() if isinstance(value, str)}
+    if len(texts) == 1 and name is None:
+        return next(iter(texts.values()))
+    marked = [region.marked for region in regions if region.marked is not None]
+    fitting = {key: text for key, text in texts.items() if all(part in text for part in marked)}
+    same = {name} if name is not None else {region.name for region in regions}
+    if len(same) == 1 and (key := next(iter(same))) in fitting:
+        return fitting[key]
+    return next(iter(fitting.values())) if len(fitting) == 1 else None
 
 
 def _in_characters(regions: list[_Region], text: str | None, found: Found, place: _Place) -> list[Span]:
@@ -303,7 +360,7 @@ def _in_characters(regions: list[_Region], text: str | None, found: Found, place
     """
     offsets = Utf16Offsets.of(text or "")
     spans = []
-    for start, end, labels, here, marked in regions:
+    for start, end, labels, here, _, marked in regions:
         limits = start, end
         if text is not None:
             as_they_are = marked is not None and text[start:end] == marked
