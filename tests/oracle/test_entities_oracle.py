@@ -1,11 +1,16 @@
 """Entities compared with seqeval and nervaluate on generated tags."""
 
+import tracemalloc
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from arbitre.classification import AVERAGES
 from arbitre.entities import evaluate, from_tags, to_tags
+from arbitre.entities.outcomes import EntityColumns
 
 seqeval = pytest.importorskip("seqeval.metrics")
 nervaluate = pytest.importorskip("nervaluate")
@@ -176,3 +181,75 @@ def test_partial_prefers_more_pairs_to_greater_overlaps():
     )
     evaluation = evaluate(gold, predicted, "partial")
     assert evaluation.counts.partial == evaluation.per_class["city"].partial == evaluation.confusion.matrix[0, 0] == 3
+
+
+def columns_of(gold, predicted):
+    """Unmatched entities, each as (sentence, start, end, label)."""
+    rows = np.array([*gold, *predicted], dtype=np.intp).reshape(-1, 4)
+    codes, ours = np.arange(len(rows)), np.arange(len(rows)) < len(gold)
+    return EntityColumns(
+        rows[:, 0], np.where(ours, codes, -1), np.where(ours, -1, codes), np.zeros(len(rows)), rows[:, 1:], 3
+    )
+
+
+def worth(pairs, *, credit):
+    """What a matching maximises: its pairs, or their credit doubled, then its overlaps."""
+    first = sum(1 + (credit and one[1:3] == other[1:3]) for one, other in pairs)
+    overlaps = 0.0
+    for (_, start, end, _), (_, begin, stop, _) in pairs:
+        common = min(end, stop) - max(start, begin)
+        overlaps += common / (end - start + stop - begin - common)
+    return first, overlaps
+
+
+def best_of_all_pairs(gold, predicted, *, same, credit):
+    """An optimal matching from the table of all pairs."""
+
+    def grade(one, other):
+        apart = one[0] != other[0] or one[2] <= other[1] or other[2] <= one[1]
+        if apart or (same is not None and (one[3] == other[3]) != same):
+            return 0.0
+        first, overlap = worth([(one, other)], credit=credit)
+        return first + overlap / 100
+
+    table = np.array([[grade(one, other) for other in predicted] for one in gold]).reshape(len(gold), len(predicted))
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    return [(gold[row], predicted[column]) for row, column in zip(rows, columns, strict=True) if table[row, column] > 0]
+
+
+SPANS = st.lists(
+    st.builds(
+        lambda sentence, start, size, label: (sentence, start, start + size, label),
+        st.integers(0, 2),
+        st.integers(0, 8),
+        st.integers(1, 4),
+        st.integers(0, 2),
+    ),
+    max_size=12,
+)
+
+
+@given(SPANS, SPANS, st.sampled_from((None, True, False)), st.booleans())
+def test_matchings_of_overlapping_entities_are_optimal_among_all_pairs(gold, predicted, same, credit):
+    columns = columns_of(gold, predicted)
+    if credit:
+        found = columns.by_credit(same=same)
+        codes = found.gold[found.matched], found.predicted[found.matched]
+    else:
+        codes = columns.overlapping(same=same)
+    every = [*gold, *predicted]
+    pairs = [(every[one], every[other]) for one, other in zip(*codes, strict=True)]
+    ours, best = (
+        worth(each, credit=credit) for each in (pairs, best_of_all_pairs(gold, predicted, same=same, credit=credit))
+    )
+    assert ours == pytest.approx(best)
+
+
+def test_memory_grows_with_the_overlaps_and_not_with_all_pairs():
+    side = [(0, 10 * number, 10 * number + 4, 0) for number in range(3000)]
+    columns = columns_of(side, side)
+    tracemalloc.start()
+    assert len(columns.overlapping()[0]) == 3000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000  # a table of all pairs takes 72 MB

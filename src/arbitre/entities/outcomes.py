@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from arbitre.classification import ClassScores
 from arbitre.comparator import Comparator
@@ -266,31 +268,82 @@ class EntityColumns:
         Returns:
             The rows of the gold and of the predicted entities, and which pairs have the same boundaries.
         """
-        # Rows of both sides by sentence, and their number in each sentence, without sentences that lack one side.
-        size = int(self.sentence.max(initial=-1)) + 1
-        sides = [side[self.sentence[side].argsort(kind="stable")] for side in (ours, theirs)]
-        heights, widths = (np.bincount(self.sentence[side], minlength=size) for side in sides)
-        both = (heights > 0) & (widths > 0)
-        sides = [side[both[self.sentence[side]]] for side in sides]
-        heights, widths = heights[both], widths[both]
-        # All pairs of a gold and a predicted entity of the same sentence; shapes (pairs,).
-        owner, row, column = cross_slices(heights, widths)
-        gold = sides[0][(heights.cumsum() - heights)[owner] + row]
-        predicted = sides[1][(widths.cumsum() - widths)[owner] + column]
+        gold, predicted = self._overlaps(ours, theirs)
         places = self.places[self.gold[gold]], self.places[self.predicted[predicted]]
-        (start, end, label), (other_start, other_end, other) = (side.T for side in places)
-        common = np.maximum(np.minimum(end, other_end) - np.maximum(start, other_start), 0)
-        union = (end - start) + (other_end - other_start) - common
-        allowed = common > 0
         if same is not None:
-            allowed &= (label == other) == same
-        exact: Mask = allowed & (start == other_start) & (end == other_end)
-        # The overlaps of a sentence add up to less than 1: they only decide between matchings that are equal otherwise.
+            allowed = (places[0][:, 2] == places[1][:, 2]) == same
+            gold, predicted = gold[allowed], predicted[allowed]
+            places = places[0][allowed], places[1][allowed]
+        (start, end, _), (other_start, other_end, _) = (side.T for side in places)
+        exact: Mask = (start == other_start) & (end == other_end)
+        common = np.minimum(end, other_end) - np.maximum(start, other_start)
+        union = (end - start) + (other_end - other_start) - common
+        # Each component of overlapping entities is a problem of its own, with its entities in the order of their rows.
+        row, column = (np.unique(side, return_inverse=True)[1] for side in (gold, predicted))
+        height, width = (int(side.max(initial=-1)) + 1 for side in (row, column))
+        graph = csr_array((np.ones(len(row)), (row, height + column)), shape=(height + width, height + width))
+        count, labels = connected_components(graph, directed=False)
+        component: Indices = labels.astype(np.intp)
+        components = component[:height], component[height:]
+        heights, widths = (np.bincount(side, minlength=count) for side in components)
+        ranks = [_ranks(side, sizes) for side, sizes in zip(components, (heights, widths), strict=True)]
+        sizes = heights * widths
+        owner = components[0][row]
+        cells = (sizes.cumsum() - sizes)[owner] + ranks[0][row] * widths[owner] + ranks[1][column]
+        # The overlaps of a component add up to less than 1: they only decide between otherwise equal matchings.
         pairs = 1.0 + exact if credit else np.ones(len(exact))
-        quality = np.where(allowed, (pairs + common / np.maximum(union, 1) / (heights + widths)[owner]) / 3.0, 0.0)
-        chosen = assign_all(quality, heights, widths)[0]
-        chosen = chosen[allowed[chosen]]
+        quality = np.zeros(sizes.sum())
+        quality[cells] = (pairs + common / union / (heights + widths)[owner]) / 3.0
+        pair_of = np.full(len(quality), -1, dtype=np.intp)
+        pair_of[cells] = np.arange(len(cells))
+        chosen = pair_of[assign_all(quality, heights, widths)[0]]
+        chosen = chosen[chosen >= 0]
         return gold[chosen], predicted[chosen], exact[chosen]
+
+    def _overlaps(self, ours: Indices, theirs: Indices) -> tuple[Indices, Indices]:
+        """Return the rows of all pairs of a gold and a predicted entity of a sentence that overlap; shapes (pairs,).
+
+        For the arguments, see `_best`. Time and memory are proportional to the entities and pairs.
+        """
+        # Limits as ranks: those of a sentence are above those of the sentences before it.
+        rows = np.concatenate([ours, theirs])
+        codes = np.concatenate([self.gold[ours], self.predicted[theirs]])
+        limits = np.stack([self.sentence[rows].repeat(2), self.places[codes, :2].reshape(-1)], axis=1)
+        starts, ends = np.unique(limits, axis=0, return_inverse=True)[1].reshape(-1, 2).T
+        cut = len(ours)
+        # Of two entities that overlap, the second one begins within the first one; at the same start, gold is first.
+        gold, predicted = _beginning_within(starts[:cut], ends[:cut], starts[cut:], "left")
+        later_predicted, later_gold = _beginning_within(starts[cut:], ends[cut:], starts[:cut], "right")
+        return ours[np.concatenate([gold, later_gold])], theirs[np.concatenate([predicted, later_predicted])]
+
+
+def _beginning_within(
+    starts: Indices, ends: Indices, others: Indices, side: Literal["left", "right"]
+) -> tuple[Indices, Indices]:
+    """Return the pairs of a span and a start within it.
+
+    Args:
+        starts: Starts of the spans; shape (spans,).
+        ends: Their ends, greater than their starts.
+        others: The other starts; shape (others,).
+        side: Whether a start equal to that of the span counts ("left") or not ("right").
+
+    Returns:
+        The spans and the other starts, by position; shapes (pairs,).
+    """
+    order = others.argsort(kind="stable")
+    low = np.searchsorted(others, starts, side=side, sorter=order)
+    high = np.searchsorted(others, ends, side="left", sorter=order)
+    owner, _, step = cross_slices(np.ones(len(low), dtype=np.intp), high - low)
+    return owner, order[low[owner] + step]
+
+
+def _ranks(groups: Indices, sizes: Indices) -> Indices:
+    """Return the position of each element in its group, from the groups of the elements and the sizes of the groups."""
+    order = groups.argsort(kind="stable")
+    ranks = np.empty(len(groups), dtype=np.intp)
+    ranks[order] = np.arange(len(groups)) - (sizes.cumsum() - sizes).repeat(sizes)
+    return ranks
 
 
 def check_scheme(scheme: str) -> None:
