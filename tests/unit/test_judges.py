@@ -260,6 +260,10 @@ class TestCalls:
         }
         assert len(scores) == 1
 
+    @pytest.mark.parametrize("answer", [np.True_, np.float32(1), np.int64(1)])
+    def test_numpy_scalars_are_answers(self, same, answer):
+        assert comparator(same(lambda *_: answer, retries=0), TOPIC).compare(gold="a", predicted="b").quality == 1.0
+
     def test_an_invalid_answer_is_retried(self, same):
         answers = iter(["yes", None, float("nan"), 0.25])
         assert (

@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from arbitre.errors import FunctionError, OptionError, SchemaError, shown
 
 if TYPE_CHECKING:
@@ -160,6 +162,7 @@ class Judge:
                 problem, cause = f"raised {type(error).__name__}: {error}", error
                 continue
             cause = None
+            answer = answer.item() if isinstance(answer, np.generic) else answer
             if isinstance(answer, (bool, int, float)) and 0.0 <= float(answer) <= 1.0:  # NaN is not
                 return float(answer)
             problem = f"returned {shown(repr(answer))}, not True, False or a number from 0 to 1"
