@@ -166,6 +166,17 @@ def test_the_reward_of_trl(adapter, evaluation):
     assert other(ANSWERS[2:], answer=GOLD[2:]) == [-1.0, 1.0]
 
 
+def test_the_reward_of_trl_reads_parts_and_messages_without_text(adapter):
+    function = adapter("trl").reward(LETTER, unreadable=-1.0)
+    parts = [{"type": "text", "text": TEXTS[1][:9]}, {"type": "image"}, {"type": "text", "text": TEXTS[1][9:]}]
+    messages = [{"content": parts}, {"content": None}, {"content": []}, {"tool_calls": []}]
+    completions = [*([{"role": "assistant"} | message] for message in messages), []]
+    assert function(completions, gold=TEXTS[1:2] * 5) == [1.0, -1.0, -1.0, -1.0, -1.0]
+    with pytest.raises(arbitre.OptionError, match="name a column of the data set, got 'gold'") as error:
+        function(completions, golds=TEXTS)
+    assert error.value.hint == 'Did you mean "golds"?'
+
+
 def test_equal_completions_are_graded_once(adapter, monkeypatch):
     calls = []
     grade = arbitre.Grader.__call__

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
+from arbitre.errors import OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +27,10 @@ def reward(
         schema: Schema of the documents, or a comparator.
         gold: Column of the data set with the gold documents: JSON texts or JSON values.
         score: The score, see `arbitre.Grader`. Its name is part of the name of the reward.
-        unreadable: Reward of a completion that cannot be read or compared.
+        unreadable: Reward of a completion that has no text, or that cannot be read or compared.
+
+    Raises:
+        OptionError: The score is unknown; or, when the function is called, the data set has no column `gold`.
     """
     grader = Grader(schema, score)
 
@@ -34,10 +39,14 @@ def reward(
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Any,  # noqa: ANN401  (the columns of the data set)
     ) -> list[float]:
-        known: dict[tuple[str, str], Grade] = {}  # many completions of a group are equal
+        if gold not in columns:
+            raise OptionError.of(
+                f"Expected `gold` to name a column of the data set, got {gold!r}", hint=did_you_mean(gold, columns)
+            )
+        known: dict[tuple[str | None, str], Grade] = {}  # many completions of a group are equal
         grades = []
         for completion, document in zip(completions, columns[gold], strict=True):
-            text = completion if isinstance(completion, str) else completion[-1]["content"]
+            text = _text_of(completion)
             key = text, repr(document)
             if key not in known:
                 known[key] = grader(text, document)
@@ -48,3 +57,14 @@ def reward(
 
     function.__name__ = f"arbitre_{score}"
     return function
+
+
+def _text_of(completion: str | Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the text of a completion, or of the parts of its last message; None without text."""
+    if isinstance(completion, str):
+        return completion
+    content = completion[-1].get("content") if completion else None
+    if content is None or isinstance(content, str):
+        return content
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+    return "".join(text for text in texts if isinstance(text, str)) or None
