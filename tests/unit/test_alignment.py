@@ -116,3 +116,13 @@ def test_w1_and_ospa_are_the_distances_of_the_lists_under_transport_and_assignme
     assert found.w1 == pytest.approx(1.0 - transport.at("/people").quality)
     plan = transport.alignment("/people")
     assert (plan.plan * plan.costs).sum() / plan.plan.sum() == pytest.approx(found.w1)
+
+
+@pytest.mark.parametrize("count", [15, 16])
+def test_numbers_below_a_floor_are_transported_at_the_least_cost(count):
+    number = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 100}}, "floor": 0.99}}
+    gold, predicted = list(range(0, 2 * count, 2)), list(range(2, 2 * count + 2, 2))
+    schema = {"type": "array", "items": number, "x-arbitre": {"match": "transport"}}
+    compared = Comparator(schema).compare(gold=gold, predicted=predicted)
+    assert compared.quality == pytest.approx((count - 1) / count)  # only the first and the last number are unequal
+    assert compared.quality == pytest.approx(1.0 - compared.alignment("").w1)

@@ -215,14 +215,15 @@ class TransportSolver:
 
 
 def _absolute_numbers(items: Column) -> tuple[Floats | None, float]:
-    """Return the items as numbers and the scale of their distance `absolute`; None for any other distance."""
+    """Return the items as numbers and the scale of their distance `absolute` without a floor, else None."""
     if not isinstance(items, LeafColumn) or items.forms is not None or len(items.leaves) != 1:
         return None, 0.0
-    if items.leaves[0].distance.name != "absolute":
+    distance = items.leaves[0].distance
+    if distance.name != "absolute" or distance.without_floor is not None:
         return None, 0.0
     if any(abs(value) > MAX_EXACT_FLOAT for value in items.values):
         return None, 0.0
-    return np.array(items.values, dtype=np.float64)[items.codes], items.leaves[0].distance.options["scale"]
+    return np.array(items.values, dtype=np.float64)[items.codes], distance.options["scale"]
 
 
 def _all_pairs(gold: ItemSide, predicted: ItemSide) -> ItemPairs:
