@@ -260,6 +260,37 @@ def test_an_ignored_field_can_be_the_mass_of_an_item(masses):
             ignored.compare(gold=[gold[0], {"n": "b", "w": wrong, "size": {"words": wrong}}], predicted=gold)
 
 
+@pytest.mark.parametrize(("value", "shown"), [(10**309, "inf"), (-(10**309), "-inf")], ids=["positive", "negative"])
+@pytest.mark.parametrize("ignore", [True, False])
+def test_a_mass_beyond_the_range_of_floats_is_a_failure_of_its_document(value, shown, ignore):
+    fields = {"n": {"type": "string"}, "w": {"type": "integer", "x-arbitre": {"ignore": ignore}}}
+    schema = {
+        "type": "array",
+        "x-arbitre": {"match": {"transport": {"masses": "w"}}},
+        "items": {"type": "object", "properties": fields},
+    }
+    gold = [{"n": "a", "w": 1}, {"n": "b", "w": 2}]
+    huge = [{"n": "a", "w": value}, {"n": "b", "w": 2}]
+    failures = Comparator(schema).evaluate([("good", gold, gold), ("bad", gold, huge)]).failures
+    assert [(one.side, one.id, one.pointer) for one in failures] == [("predicted", "bad", "/0")]
+    assert failures[0].reason.endswith(f"positive number, got {shown}")
+
+
+def test_a_text_that_is_normalised_to_a_number_can_be_a_mass():
+    weight = {"type": ["number", "string"], "x-arbitre": {"normalize": ["number"], "weight": 1e-9}}
+    schema = {
+        "type": "array",
+        "x-arbitre": {"match": {"transport": {"masses": "w"}}},
+        "items": {"type": "object", "properties": {"n": {"type": "string"}, "w": weight}},
+    }
+    predicted = [{"n": "a", "w": 1}, {"n": "b", "w": 1}]
+    qualities = [
+        Comparator(schema).compare(gold=[{"n": "a", "w": 400}, {"n": "b", "w": wide}], predicted=predicted).quality
+        for wide in (1200, "1 200")
+    ]
+    assert qualities == pytest.approx([5 / 6, 5 / 6])  # a quarter of the mass moves at the cost 2/3
+
+
 # what they refuse
 
 

@@ -16,7 +16,7 @@ from arbitre.errors import SolverError
 from arbitre.matching.coupling import normalise_masses, transport_1d
 from arbitre.matching.transport import require_positive, transport_all
 from arbitre.matching.transport_options import ExactSolver, MassScheme, SinkhornSolver
-from arbitre.values import ABSENT, Kind, kind_of
+from arbitre.values import ABSENT, Json, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -263,19 +263,32 @@ def _sum_leaves(column: Column, below: dict[int, Floats]) -> Floats:
 
 
 def _mass_field(items: Column, tokens: tuple[str, ...]) -> Floats:
-    """Return the raw number at these tokens below each row, or NaN."""
+    """Return the number at these tokens below each row, or NaN. Only texts are normalised first."""
     weights = np.full(items.size, np.nan)
     found = np.zeros(items.size, dtype=np.bool_)
     for column, rows, owners in find_fields(items, tokens):
         found[owners] = True
         for leaves in leaf_columns([column]):
             numbers = leaves.kinds_at(rows) == Kind.NUMBER
-            values = leaves.values_of(rows[numbers])
+            read, normalized = leaves.values_of(rows[numbers]), leaves.normalized_values_of(rows[numbers])
             if leaves.forms is not None:  # the first form is the mass
-                values = [leaves.forms.raw[leaves.forms.of(row)[0]] for row in rows[numbers].tolist()]
-            weights[owners[numbers]] = list(map(float, values))
+                first = [int(leaves.forms.of(row)[0]) for row in rows[numbers].tolist()]
+                read = [leaves.forms.raw[form] for form in first]
+                normalized = [leaves.forms.values[leaves.forms.codes[form]] for form in first]
+            weights[owners[numbers]] = [
+                _mass(raw if kind_of(raw) is Kind.NUMBER else value)
+                for raw, value in zip(read, normalized, strict=True)
+            ]
     for row in (~found).nonzero()[0].tolist():  # ignored fields have no columns
-        value = get_field(items.raw[row], tokens)
-        if value is not ABSENT and kind_of(value) is Kind.NUMBER:
-            weights[row] = float(value)
+        weights[row] = _mass(get_field(items.raw[row], tokens))
     return weights
+
+
+def _mass(value: Json) -> float:
+    """Return a number as a float, infinite if it is too large; NaN for other values."""
+    if value is ABSENT or kind_of(value) is not Kind.NUMBER:
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
