@@ -58,7 +58,8 @@ def test_an_item_without_a_mass_is_refused(solver, item):
     comparator = Comparator(lists_of({"type": "object", "properties": {"w": {"type": "number"}}}, how))
     whole = [{"w": 2}, {"w": 0.5}]
     for gold, predicted in (([item], whole), (whole, [item]), (whole, [*whole, item]), ([item], [item]), ([item], [])):
-        with pytest.raises(SolverError, match="Expected the mass of an item to be a positive number, got") as caught:
+        side = "gold" if item in gold else "predicted"
+        with pytest.raises(SolverError, match=f"Expected the mass /w of a {side} item to be a positive") as caught:
             comparator.compare(gold={"a": [gold]}, predicted={"a": [predicted]})
         assert caught.value.pointer == f"/a/0/{(gold if item in gold else predicted).index(item)}"
         assert "positive in every item" in caught.value.hint

@@ -130,15 +130,15 @@ def test_a_document_that_cannot_be_solved_is_a_failure_and_the_others_are_compar
     item = {"type": "object", "properties": {"name": {"type": "string"}, "w": {"type": "number"}}}
     comparator = Comparator({"type": "array", "items": item, "x-arbitre": {"match": {"transport": {"masses": "w"}}}})
     whole, lacking = [{"name": "a", "w": 1}, {"name": "b", "w": 2}], [{"name": "a", "w": 1}, {"name": "b"}]
-    reason = "Expected the mass of an item to be a positive number, got none"
-    with pytest.raises(SolverError, match=f"{reason} at /1"):
+    reason = "Expected the mass /w of a {} item to be a positive number, got none"
+    with pytest.raises(SolverError, match=f"{reason.format('predicted')} at /1"):
         comparator.compare(gold=whole, predicted=lacking)
     evaluation = comparator.evaluate(
         [("a", whole, whole), ("b", whole, lacking), ("c", lacking, whole), ("d", whole, whole[:1])]
     )
     assert [(one.side, one.id, one.pointer, one.reason) for one in evaluation.failures] == [
-        ("predicted", "b", "/1", reason),
-        ("gold", "c", "/1", reason),
+        ("predicted", "b", "/1", reason.format("predicted")),
+        ("gold", "c", "/1", reason.format("gold")),
     ]
     assert [document.id for document in evaluation.documents] == ["a", "b", "d"]
     empty = comparator.evaluate([("a", whole, whole), ("b", whole, ABSENT), ("d", whole, whole[:1])])

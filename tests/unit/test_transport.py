@@ -255,9 +255,14 @@ def test_an_ignored_field_can_be_the_mass_of_an_item(masses):
     assert ignored.compare(gold=gold, predicted=predicted).scores.f1q == pytest.approx(
         0.5 + 0.5 / 3
     )  # half moves from "a" to "b"
-    for wrong in (None, "3", True, [3]):
-        with pytest.raises(SolverError, match="positive number, got none at /1"):
-            ignored.compare(gold=[gold[0], {"n": "b", "w": wrong, "size": {"words": wrong}}], predicted=gold)
+    for wrong in (None, "3", True, [3], 0.0):
+        broken = [gold[0], {"n": "b", "w": wrong, "size": {"words": wrong}}]
+        for side, lists in {"gold": (broken, gold), "predicted": (gold, broken)}.items():
+            with pytest.raises(SolverError) as caught:
+                ignored.compare(gold=lists[0], predicted=lists[1])
+            field = "/" + masses.removeprefix("/")
+            stated = f"Expected the mass {field} of a {side} item to be a positive number, got {json.dumps(wrong)}"
+            assert (caught.value.message, caught.value.pointer) == (stated, "/1")
 
 
 @pytest.mark.parametrize(("value", "shown"), [(10**309, "inf"), (-(10**309), "-inf")], ids=["positive", "negative"])

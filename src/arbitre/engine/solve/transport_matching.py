@@ -12,10 +12,11 @@ from arbitre.engine.columns.fields import get_field
 from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of, take_or
 from arbitre.engine.columns.row_keys import find_fields
 from arbitre.engine.solve.batches import Batch, TransportMatches, Unmatched, require_short
-from arbitre.errors import SolverError
+from arbitre.errors import SolverError, shown
 from arbitre.matching.coupling import normalise_masses, transport_1d
 from arbitre.matching.transport import require_positive, transport_all
 from arbitre.matching.transport_options import ExactSolver, MassScheme, SinkhornSolver
+from arbitre.paths import pointer
 from arbitre.values import ABSENT, Json, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -111,18 +112,22 @@ class TransportSolver:
             yield self._solve_dense(others[chunk])
 
     def _sides(self, which: Indices) -> tuple[ItemSide, ItemSide]:
-        return self._side(self.batch.left[which]), self._side(self.batch.right[which])
+        return self._side(self.batch.left[which], "gold"), self._side(self.batch.right[which], "predicted")
 
-    def _side(self, lists: Indices) -> ItemSide:
+    def _side(self, lists: Indices, side: str) -> ItemSide:
         """Return the items of these lists; raise SolverError if the mass of one is not a positive number."""
         rows = self.column.rows(expand_slices(self.column.starts, lists)[1])
         weights = self.weights[rows]
         wrong = (~(np.isfinite(weights) & (weights > 0.0))).nonzero()[0]
         if len(wrong):
-            mass = weights[wrong[0]]
+            row, mass = int(rows[wrong[0]]), weights[wrong[0]]
+            tokens = () if isinstance(self.how.masses, MassScheme) else self.how.masses  # the others are positive
+            value = get_field(self.items.raw[row], tokens)
+            unreadable = "none" if value is ABSENT else shown(value)
             raise SolverError.of(
-                f"Expected the mass of an item to be a positive number, got {'none' if np.isnan(mass) else mass}",
-                pointer=self.items.pointer(int(rows[wrong[0]])),
+                f"Expected the mass {pointer(tokens)} of a {side} item to be a positive number, got "
+                f"{unreadable if np.isnan(mass) else mass}",
+                pointer=self.items.pointer(row),
                 hint="Use a field that is positive in every item.",
             )
         return ItemSide(self.column.lengths[lists], rows, weights)
