@@ -98,6 +98,22 @@ def test_invalid_arguments_are_refused(arguments, options, message):
     assert message in str(caught.value)
 
 
+def test_a_matching_as_in_a_schema_is_accepted():
+    table, masses = costs(3, (3, 2)), ([3, 1, 2], [1, 2])
+    assert pairs(match(table, {"hungarian": {"gate": 0.5}})) == pairs(match(table, "hungarian", gate=0.5))
+    given, named = (
+        match(table, {"transport": {"solver": "dummy"}}, masses=masses),
+        {"solver": "dummy", "masses": masses},
+    )
+    assert given.matrix.tolist() == match(table, "transport", **named).matrix.tolist()
+    with pytest.raises(OptionError, match="options of hungarian in `method` or as keywords, got both"):
+        match(table, {"hungarian": {"gate": 0.5}}, gate=0.1)
+    with pytest.raises(OptionError, match="`masses` is an option of transport, not of hungarian"):
+        match(table, {"hungarian": {}}, masses=masses)
+    with pytest.raises(SchemaError, match="to be a name or"):
+        match(table, ["hungarian"], gate=0.1)
+
+
 def test_unknown_methods_and_options_are_refused():
     with pytest.raises(SchemaError, match="hungarain"):
         match([[0.5]], "hungarain")

@@ -231,7 +231,7 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
 
 def match(
     cost: npt.ArrayLike,
-    method: str = "hungarian",
+    method: str | dict[str, Any] = "hungarian",
     *,
     allowed: npt.ArrayLike | None = None,
     masses: str | tuple[npt.ArrayLike, npt.ArrayLike] = "uniform",
@@ -241,7 +241,8 @@ def match(
 
     Args:
         cost: Costs of all pairs, in [0, 1]; shape (n, m). The quality of a pair is 1 - cost.
-        method: Name of the matching: hungarian, greedy, ordered, sequence, keyed, set or transport.
+        method: Name of the matching: hungarian, greedy, ordered, sequence, keyed, set or transport. With all its
+            options, `{name: {option: value}}` as in a schema.
         allowed: Mask of the pairs that may be matched; shape (n, m). By default, all. Required for `keyed` and `set`,
             where it marks the pairs with the same key or value. Transport cannot exclude pairs.
         masses: Masses of the rows and of the columns, for transport: "uniform", or arrays of shapes (n,) and (m,), in
@@ -254,7 +255,7 @@ def match(
 
     Raises:
         OptionError: The costs, the mask or the masses have an unexpected shape or are out of range, or `allowed` is
-            required or not possible.
+            required or not possible, or there are options both in `method` and as keywords.
         SchemaError: The method or an option is unknown or invalid.
         SolverError: The transport problem cannot be solved.
 
@@ -271,14 +272,14 @@ def match(
             + (f" and values from {table.min():g} to {table.max():g}" if table.size else ""),
             hint="Divide the costs by their maximum.",
         )
-    chosen = {name.rstrip("_"): value for name, value in options.items()}
+    method, chosen = _named(method, {name.rstrip("_"): value for name, value in options.items()})
     if method == "keyed":
         chosen.setdefault("key", "key")
     by_name = isinstance(masses, str)
-    if method == "transport":
+    if not by_name or masses != "uniform":
+        if method != "transport":
+            raise OptionError.of(f"`masses` is an option of transport, not of {method}")
         chosen["masses"] = masses if by_name else "uniform"
-    elif not by_name or masses != "uniform":
-        raise OptionError.of(f"`masses` is an option of transport, not of {method}")
     matcher = catalogue.build({method: chosen} if chosen else method)
     mask = None if allowed is None else finite_array(allowed, "allowed") != 0.0
     if mask is not None and mask.shape != table.shape:
@@ -295,3 +296,16 @@ def match(
     if shapes != [(size,) for size in table.shape]:
         raise OptionError.of(f"Expected `masses` of shapes {[(size,) for size in table.shape]}, got {shapes}")
     return transport(quality, mask, how=matcher.transport, masses=(weights[0], weights[1]))
+
+
+def _named(method: str | dict[str, Any], keywords: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name and the options of a matching. Raises OptionError if options are given in two ways."""
+    if isinstance(method, str):
+        return method, keywords
+    name = catalogue.build(method).name
+    if keywords:
+        raise OptionError.of(
+            f"Expected the options of {name} in `method` or as keywords, got both",
+            hint=f'Write "{name}" as `method`, and all its options as keywords.',
+        )
+    return name, dict(method[name])
