@@ -170,7 +170,7 @@ def test_invalid_options_are_refused(options, said):
 def test_lists_without_entries_are_refused():
     Path("gold.json").write_text("[]", encoding="utf-8")
     Path("predicted.json").write_text("[]", encoding="utf-8")
-    assert "Expected a pool of 1 to 4000 entries, got 0" in run(code=2).stderr
+    assert "Expected at least one entry in gold or in the predictions, got none at the root" in run(code=2).stderr
 
 
 @pytest.mark.skipif(not SENATE.is_dir(), reason="the shared data are not here")

@@ -72,11 +72,15 @@ def build_entry_pool(
         check_integer("sample", sample, least=1)
     entries = EntryColumn.of(plan, gold, predicted)
     rows, total = sampled(entries.rows, sample, seed), len(entries.rows)
-    if not 0 < len(rows) <= MAX_ENTRIES:
+    if not total:
         raise DataError.of(
-            f"Expected a pool of 1 to {MAX_ENTRIES} entries, got {len(rows)}",
-            pointer=wildcard(plan.entries) if not len(rows) else None,
-            hint="Draw a sample with `sample`." if len(rows) else "Mark the list of the entries in the schema.",
+            "Expected at least one entry in gold or in the predictions, got none",
+            pointer=wildcard(plan.entries),
+            hint="Use documents with entries, or mark another list as `entries` in the schema.",
+        )
+    if len(rows) > MAX_ENTRIES:
+        raise DataError.of(
+            f"Expected a pool of at most {MAX_ENTRIES} entries, got {len(rows)}", hint="Draw a sample with `sample`."
         )
     documents = entries.column.root_rows(rows)
     first = int(np.count_nonzero(documents < len(gold)))
