@@ -108,6 +108,26 @@ def test_a_closed_pipe_is_not_an_error(pair):
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "stream", "code"),
+    [
+        (["--version"], "stdout", 0),
+        (["evaluate", "--help"], "stdout", 0),
+        (["perturb", "gold.jsonl"], "stdout", 0),
+        (["evaluate", "--unknown"], "stderr", 2),
+    ],
+)
+def test_a_pipe_that_is_closed_at_once_does_not_change_the_exit_code(options, stream, code):
+    write("gold.jsonl", '{"id": "a", "name": "Ada"}\n')
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | {stream: writer}
+    done = subprocess.run([sys.executable, "-m", "arbitre", *options], check=False, text=True, **streams)
+    os.close(writer)
+    assert done.returncode == code
+    assert "Traceback" not in (done.stderr or "")
+
+
 class TestCompare:
     def test_the_text_lists_scores_paths_and_differences(self, pair):
         result = run("compare", *pair)

@@ -13,7 +13,7 @@ import os
 import pkgutil
 import re
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass, replace
 from inspect import Parameter
 from itertools import islice, pairwise
@@ -32,7 +32,7 @@ from arbitre.refused_coefficients import check_not_agreement
 from arbitre.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from arbitre.errors import Problem
     from arbitre.options import Option
@@ -299,20 +299,32 @@ def root_options(
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output that records the error that made it fail."""
+    """Standard output or standard error, which records the error that made it fail.
+
+    If its reader closes the pipe (as `head` does), further output is discarded. This is not an error.
+    """
 
     failure: OSError | None = None
 
     def write(self, text: str, /) -> int:
-        try:
-            return super().write(text)
-        except OSError as error:
-            self.failure = error
-            raise
+        with self._checked():
+            super().write(text)
+        return len(text)
 
     def flush(self) -> None:
-        try:
+        with self._checked():
             super().flush()
+
+    def discard(self) -> None:
+        """Discard further output."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+
+    @contextmanager
+    def _checked(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            self.discard()
         except OSError as error:
             self.failure = error
             raise
@@ -323,7 +335,7 @@ def main() -> int:
     closed = open(os.devnull, "wb") if sys.stdout is None else None  # noqa: PTH123, SIM115  (by the shell)
     out = sys.stdout = _Output(closed or sys.stdout.buffer, "utf-8", "backslashreplace", write_through=True)
     if isinstance(sys.stderr, io.TextIOWrapper):  # output is UTF-8 in every locale, like the input
-        sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")
+        sys.stderr = _Output(sys.stderr.buffer, "utf-8", "backslashreplace", line_buffering=True)
     gc.set_threshold(*RARELY)
     try:
         code: int = _exit_code()
@@ -331,7 +343,7 @@ def main() -> int:
     except OSError as error:
         if error is not out.failure:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        out.discard()
         code = 2
         with suppress(OSError):
             sys.stderr.write(f"error: Cannot write to standard output: {error.strerror}\n")

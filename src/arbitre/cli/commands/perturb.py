@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -50,7 +49,7 @@ def perturb(
     copies = perturb_gold(gold, dict(rates) if rates else RATES, at=at, seed=seed, out=out, id_key=id_key)
     if out is None:
         for copy in copies:
-            sys.stdout.write(json.dumps(copy.to_dict(), ensure_ascii=False) + "\n")
+            screen.raw(json.dumps(copy.to_dict(), ensure_ascii=False) + "\n")
     for copy in copies:
         planted.update(copy.perturbed.counts)
     summary = ", ".join(f"{planted[kind]} {kind}" for kind in FaultKind if planted[kind]) or "none"

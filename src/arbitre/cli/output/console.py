@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -26,14 +25,6 @@ if TYPE_CHECKING:
 
 PIPE_WIDTH: Final = 240
 """Width of output that goes to a file or a pipe; no table of arbitre is wider."""
-
-
-class _Console(Console):
-    """Console that drops further output when its reader closes the pipe (as `head` does), keeping the exit code."""
-
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +109,8 @@ class Terminal:
 
     def raw(self, text: str) -> None:
         """Print a text unchanged, even if `quiet`."""
-        try:
-            self.out.file.write(text)
-            self.out.file.flush()
-        except BrokenPipeError:
-            self.out.on_broken_pipe()
+        self.out.file.write(text)
+        self.out.file.flush()
 
     def verbatim(self, *lines: str) -> None:
         """Print lines without wrapping, so that they can be copied."""
@@ -224,9 +212,7 @@ def _console(*, plain: bool, stderr: bool = False) -> Console:
 
     Files and pipes have no width: nothing is left out of a table, unless COLUMNS says how wide they are.
     """
-    console = _Console(
-        stderr=stderr, color_system=None if plain else "auto", markup=False, emoji=False, highlight=False
-    )
+    console = Console(stderr=stderr, color_system=None if plain else "auto", markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = shutil.get_terminal_size((PIPE_WIDTH, 0)).columns
     return console
