@@ -1,4 +1,4 @@
-"""Ctrl-C and a full standard output end a command with one message, and no temporary folder is left."""
+"""Ctrl-C, a full standard output and unexpected errors: messages, exit codes and temporary folders."""
 
 import json
 import os
@@ -71,3 +71,15 @@ def test_a_full_standard_output_is_an_error(tmp_path, options, unbuffered):
         "error: Cannot write to standard output: No space left on device\n"
         "  Free some space, or redirect the output to another disk.\n"
     )
+
+
+@pytest.mark.parametrize("error", ["EOFError", "BrokenPipeError", "KeyError"])
+def test_an_unexpected_error_has_a_traceback_and_not_the_exit_code_of_quality_bounds(error):
+    command = (
+        f"import sys, arbitre.cli\ndef fail(_):\n    raise {error}(32, 'lost')\n"
+        "arbitre.cli.function_of = fail\nsys.argv = ['arbitre', 'config', 'show']\nsys.exit(arbitre.cli.main())"
+    )
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{error}: " in done.stderr
+    assert "Traceback" in done.stderr

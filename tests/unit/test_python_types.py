@@ -2,8 +2,10 @@
 
 import dataclasses
 import enum
+import importlib
 import json
 import pickle
+import sys
 import typing
 import uuid
 from datetime import UTC, date, datetime, time, timedelta
@@ -14,7 +16,7 @@ from typing import Annotated, NamedTuple, Optional
 import numpy as np
 import pytest
 
-from arbitre import ABSENT, Comparator, DataError, Field, Grader, SchemaError, bundled
+from arbitre import ABSENT, Comparator, DataError, Field, Grader, OptionError, SchemaError, bundled
 from arbitre.parsing.json_form import duration_text, json_form
 
 pydantic = pytest.importorskip("pydantic")
@@ -150,6 +152,29 @@ def test_module_and_name_import_a_schema_from_the_current_folder(tmp_path, monke
         "import dataclasses\n@dataclasses.dataclass\nclass Shape:\n    sides: int\n", encoding="utf-8"
     )
     assert [row.path for row in Comparator("shapes_of_ours:Shape").explain()] == ["", "/sides"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("raise EOFError('no table')", "EOFError: no table"),
+        ("raise ValueError('no table')", "ValueError: no table"),
+        ("def d(:", "SyntaxError: invalid syntax"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+    ],
+)
+def test_an_error_during_an_import_is_a_schema_error_with_its_type(tmp_path, monkeypatch, line, words):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "failing_import", raising=False)
+    Path("failing_import.py").write_text(line, encoding="utf-8")
+    importlib.invalidate_caches()
+    with pytest.raises(SchemaError, match="Cannot import 'failing_import:d': ") as caught:
+        Comparator("failing_import:d")
+    assert words in caught.value.message
+    assert caught.value.hint == "Correct the module. `python -c 'import failing_import'` prints the traceback."
+    with pytest.raises(OptionError, match="Cannot import 'failing_import:d': ") as caught:
+        Comparator({"type": "string"}, functions="failing_import:d")
+    assert "prints the traceback" in caught.value.hint
 
 
 class TestDocuments:

@@ -110,6 +110,8 @@ class LazyGroup(CommandGroup):
             for problem in error.problems:
                 screen.error(str(problem))
             raise typer.Exit(2) from error
+        except (EOFError, BrokenPipeError) as error:  # typer would print no traceback and exit with code 1
+            raise RuntimeError(repr(error)) from error
 
 
 def _build(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
@@ -340,11 +342,12 @@ def main() -> int:
     try:
         code: int = _exit_code()
         out.flush()
-    except OSError as error:
-        if error is not out.failure:
-            raise
-        out.discard()
+    except Exception as error:  # noqa: BLE001  (Python would exit with code 1, which means that a bound was not met)
         code = 2
+        if error is not out.failure:
+            sys.excepthook(type(error), error, error.__traceback__)
+            return code
+        out.discard()
         with suppress(OSError):
             sys.stderr.write(f"error: Cannot write to standard output: {error.strerror}\n")
             sys.stderr.write("  Free some space, or redirect the output to another disk.\n")

@@ -167,9 +167,10 @@ def _imported(name: str) -> Any:  # noqa: ANN401  (anything that a module may co
     """Return the object at `MODULE:NAME`."""
     try:
         return import_object(name)
-    except NotFoundError as error:  # not an error that the module raises
+    except NotFoundError as error:
         raise OptionError.of(
-            f"Expected `functions` to name a function or a catalogue as MODULE:NAME, got {name!r}: {error.message}"
+            f"Expected `functions` to name a function or a catalogue as MODULE:NAME, got {name!r}: {error.message}",
+            hint=error.hint,
         ) from error
 
 

@@ -19,7 +19,7 @@ from jsonschema import Draft3Validator, Draft4Validator, Draft7Validator, Draft2
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
-from arbitre.errors import OptionError, Problem, SchemaError, clipped, did_you_mean, shown
+from arbitre.errors import ArbitreError, OptionError, Problem, SchemaError, clipped, did_you_mean, shown
 from arbitre.interpreter import call_with_deep_stack
 from arbitre.parsing.fast_json import schema_of
 from arbitre.paths import escape, pointer
@@ -423,7 +423,7 @@ def is_object_name(source: str) -> bool:
 
 
 class NotFoundError(SchemaError):
-    """There is no such module, or it does not contain the name."""
+    """There is no such module, its import fails, or it does not contain the name."""
 
 
 def import_object(name: str) -> Any:  # noqa: ANN401  (anything that a module may contain)
@@ -432,7 +432,7 @@ def import_object(name: str) -> Any:  # noqa: ANN401  (anything that a module ma
     The current folder stays importable, for worker processes.
 
     Raises:
-        NotFoundError: There is no such module or name.
+        NotFoundError: There is no such module or name, or the module raises another error or ends Python.
         ArbitreError: The module raises it.
     """
     module, _, attribute = name.partition(":")
@@ -440,10 +440,17 @@ def import_object(name: str) -> Any:  # noqa: ANN401  (anything that a module ma
         sys.path.append("")
     try:
         loaded = importlib.import_module(module)
-    except (ImportError, ValueError) as error:
+    except ImportError as error:
         raise NotFoundError.of(
             f"Cannot import {name!r}: {error}",
             hint="Change to the folder of the module, or install its package.",
+        ) from error
+    except ArbitreError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise NotFoundError.of(
+            f"Cannot import {name!r}: {type(error).__name__}: {error}",
+            hint=f"Correct the module. `python -c 'import {module}'` prints the traceback.",
         ) from error
     if not hasattr(loaded, attribute):
         raise NotFoundError.of(
