@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import reprlib
+import shlex
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from itertools import accumulate
@@ -291,6 +292,18 @@ def clipped(text: str, room: int = 300) -> str:
     'qui…'
     """
     return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def shell_quoted(word: str) -> str:
+    """Return a word of a suggested command, such as a path, in quotes if a shell would change it.
+
+    Double quotes are used if possible, because Windows has no single quotes.
+
+    >>> shell_quoted("gold.json"), shell_quoted("my gold.json"), shell_quoted("$gold")
+    ('gold.json', '"my gold.json"', "'$gold'")
+    """
+    quoted = shlex.quote(word)
+    return f'"{word}"' if quoted != word and not set(word) & set('"$`') else quoted
 
 
 HIDDEN: Final = re.compile(

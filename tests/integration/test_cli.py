@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -576,6 +577,21 @@ class TestSchema:
         write("overlay.json", {"/speakers/*/role": {"weight": 3}})
         data = json.loads(run("schema", "explain", SCHEMA, "--overlay", "overlay.json", "--format", "json").stdout)
         assert [row["weight"] for row in data["paths"] if row["path"] == "/speakers/*/role"] == [3.0]
+
+
+@pytest.mark.parametrize("folder", ["my dir", "a & b"])
+def test_suggested_commands_quote_paths(folder):
+    Path(folder).mkdir()
+    gold, schema, records = f"{folder}/gold.json", f"{folder}/schema.json", f"{folder}/gold.jsonl"
+    write(gold, {"a": 1})
+    write(records, '{"id": "1", "a": 1}\n{"id": "2", "a": 1}\n')
+    write(schema, {"type": "object", "properties": {"a": {"x-eval-skip": True}}})
+    inferred = run("compare", gold, gold).stderr.split(" (")[1].split(" prints it")[0]
+    assert shlex.split(inferred) == ["arbitre", "schema", "infer", gold]
+    refused = run("compare", records, gold, code=2).stderr.partition("use: arbitre evaluate ")[2]
+    assert shlex.split(refused) == ["--schema", "SCHEMA", "--gold", records, "--predicted", gold]
+    imported = run("compare", gold, gold, "--schema", schema).stderr.partition("`arbitre schema import ")[2]
+    assert shlex.split(imported.partition(" --from")[0]) == [schema]
 
 
 class TestDemo:

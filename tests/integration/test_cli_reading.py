@@ -148,7 +148,7 @@ def test_the_schema_can_be_at_a_pointer_in_a_file():
     refused = CliRunner().invoke(app, ["schema", "check", "format.json"])
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "contains one at /json_schema/schema" in refused.stderr
-    assert "Pass 'format.json#/json_schema/schema'." in refused.stderr
+    assert 'Pass "format.json#/json_schema/schema".' in refused.stderr
 
 
 def test_a_schema_is_inferred_from_the_documents_of_a_folder():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from arbitre import matching
 from arbitre.distances import catalogue
 from arbitre.distances.base import with_floor
-from arbitre.errors import OptionError, Problem, SchemaError, did_you_mean
+from arbitre.errors import OptionError, Problem, SchemaError, did_you_mean, shell_quoted
 from arbitre.normalizers import catalogue as normalisers
 from arbitre.paths import STAR, order, wildcard
 from arbitre.schema.certificate import certify
@@ -135,9 +135,10 @@ def _ignored_keywords(root: Subschema) -> Iterator[str]:
     """Yield a note for each other tool whose keywords the schema has."""
     for tool, keywords in foreign_keywords(root.document.contents).items():
         listed = ", ".join(keywords[:FEW_KEYWORDS]) + ", ..." * (len(keywords) > FEW_KEYWORDS)
+        file = shell_quoted(root.file or "SCHEMA")
         yield (
             f"The schema has keywords of another tool, which have no effect here: {listed}. "
-            f"`arbitre schema import {root.file or 'SCHEMA'} --from {tool} -o OVERLAY` translates them for --overlay."
+            f"`arbitre schema import {file} --from {tool} -o OVERLAY` translates them for --overlay."
         )
 
 

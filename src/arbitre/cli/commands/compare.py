@@ -20,7 +20,7 @@ from arbitre.comparison import tables
 from arbitre.comparison.verdict_tree import verdict_tree
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.corpus.quality_bounds import check_bounds
-from arbitre.errors import DataError
+from arbitre.errors import DataError, shell_quoted
 from arbitre.inputs.join import check_keys, swapped_names
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import is_corpus, read_document
@@ -72,7 +72,8 @@ def compare(
         screen.note(note)
     documents = _documents(gold, predicted, schema, max_depth)
     if schema is None:
-        screen.note(f"No --schema given: inferred one from {gold} (arbitre schema infer {gold} prints it).")
+        infers = f"arbitre schema infer {shell_quoted(gold)}"
+        screen.note(f"No --schema given: inferred one from {gold} ({infers} prints it).")
     chosen = overrides.configurations(schema or infer(documents[:1]), options)
     for choice in chosen:
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
@@ -128,11 +129,11 @@ def _documents(gold: str, predicted: str, schema: str | None, max_depth: int) ->
     except DataError as error:
         if not any(is_corpus(source) for source in (gold, predicted)):
             raise
+        words = map(shell_quoted, (schema or "SCHEMA", gold, predicted))
         raise DataError.of(
             "Expected two files with one document each, got a folder or a file of records",
             file=error.file,
-            hint=f"To compare all documents, use: arbitre evaluate --schema {schema or 'SCHEMA'} --gold {gold} "
-            f"--predicted {predicted}",
+            hint="To compare all documents, use: arbitre evaluate --schema {} --gold {} --predicted {}".format(*words),
         ) from error
 
 

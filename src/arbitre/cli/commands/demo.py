@@ -15,6 +15,7 @@ from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.result_tables import number
 from arbitre.comparison.tables import MEANING, MEANINGS
 from arbitre.corpus.worker import compare_pairs
+from arbitre.errors import shell_quoted
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.language import Language, Translator
 from arbitre.options import LanguageName
@@ -153,12 +154,6 @@ def _worst(entries: Sequence[EntryRow], title: str) -> Table:
 
 def _commands(out: Path) -> Iterator[str]:
     for system in SYSTEMS:
-        gold, schema, predicted = (_quoted(out / name) for name in (GOLD, SCHEMA, f"{system}.jsonl"))
-        yield (
-            f"  arbitre evaluate --schema {schema} --gold {gold} --predicted {predicted} --out {_quoted(out / system)}"
-        )
-
-
-def _quoted(path: Path) -> str:
-    text = path.as_posix()
-    return f'"{text}"' if " " in text else text
+        names = SCHEMA, GOLD, f"{system}.jsonl", system
+        schema, gold, predicted, folder = (shell_quoted((out / name).as_posix()) for name in names)
+        yield f"  arbitre evaluate --schema {schema} --gold {gold} --predicted {predicted} --out {folder}"

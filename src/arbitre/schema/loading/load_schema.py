@@ -6,7 +6,6 @@ import hashlib
 import importlib
 import json
 import re
-import shlex
 import sys
 from collections import deque
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from jsonschema import Draft3Validator, Draft4Validator, Draft7Validator, Draft2
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
-from arbitre.errors import ArbitreError, OptionError, Problem, SchemaError, clipped, did_you_mean, shown
+from arbitre.errors import ArbitreError, OptionError, Problem, SchemaError, clipped, did_you_mean, shell_quoted, shown
 from arbitre.interpreter import call_with_deep_stack
 from arbitre.parsing.fast_json import schema_of
 from arbitre.paths import escape, pointer
@@ -376,7 +375,7 @@ def check_is_schema(contents: Json, file: str | None, pointer: str = "") -> None
         message = (
             f"Expected a JSON Schema, got an object that contains {'one' if len(places) == 1 else 'some'} at {listed}"
         )
-        hint = f"Pass {shlex.quote(f'{file}#{places[0]}')}." if file else f"Pass the value at {places[0]}."
+        hint = f"Pass {shell_quoted(f'{file}#{places[0]}')}." if file else f"Pass the value at {places[0]}."
     else:
         listed = ", ".join(map(str, list(contents)[:MAX_SHOWN])) + ", ..." * (len(contents) > MAX_SHOWN)
         message = f"Expected a JSON Schema, got an object without its keywords; the keys are {listed}"
