@@ -77,6 +77,8 @@ class TestCompressed:
         whole = PACK[suffix](b"".join(b'{"id": "%d", "x": %d}\n' % (one, one**7) for one in range(5000)))
         path = write(tmp_path / f"p.jsonl{suffix}", whole[: len(whole) // 2])
         assert refusal(path).file == str(path)
+        assert refusal(path).hint == "Check that the file is complete and has the format that its suffix states."
+        assert refusal(tmp_path / f"none.jsonl{suffix}").hint == "Check the name and the permissions."
 
     def test_a_file_that_is_not_compressed_is_refused(self, tmp_path, suffix):
         assert refusal(write(tmp_path / f"p.jsonl{suffix}", LINES)).message.startswith("Cannot read the file")

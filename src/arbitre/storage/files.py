@@ -72,11 +72,10 @@ def unreadable(path: Path, error: Exception) -> DataError:
     """Return the error for a file that cannot be opened, read or decompressed."""
     if isinstance(error, IsADirectoryError):
         return DataError(folder_problem(path))
-    return DataError.of(
-        f"Cannot read the file: {getattr(error, 'strerror', None) or error}",
-        file=str(path),
-        hint="Check the name and the permissions.",
-    )
+    hint = "Check the name and the permissions."
+    if getattr(error, "errno", None) is None and path.exists():  # raised by a decompressor or a parser
+        hint = "Check that the file is complete and has the format that its suffix states."
+    return DataError.of(f"Cannot read the file: {getattr(error, 'strerror', None) or error}", file=str(path), hint=hint)
 
 
 FREE_SPACE: Final = "Free some space there, or choose a folder on another disk."
