@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -645,3 +646,22 @@ class TestTheCommand:
         self.run()
         evaluation = arbitre.evaluate(SCHEMA, gold="new.jsonl", predicted="gold.jsonl")
         assert evaluation.provenance.headline() == "Gold: single annotator, provenance unknown, 1 value corrected (Zoé)"
+
+
+def test_many_decisions_on_one_document_take_linear_time():
+    many = 1000
+    gold = [{"name": f"n{at}"} for at in range(many)]
+    operations = []
+    for at in range(many):
+        operations.append({"op": "test", "path": f"/{at}/name", "value": f"n{at}"})
+        operations.append({"op": "replace", "path": f"/{at}/name", "value": "x" if at else 1, "by": "Zoé"})
+    operations += ({"op": "add", "path": "/-", "value": {"name": f"new {at}"}, "by": "Zoé"} for at in range(many))
+    write("gold/many.json", json.dumps(gold))
+    write("decisions.json", json.dumps({"format": "arbitre-decisions/1", "patches": {"many": operations}}))
+    schema = {"items": {"properties": {"name": {"type": "string"}}}}
+    began = time.process_time()
+    done = arbitre.apply_decisions("decisions.json", "gold", out="out", schema=schema)
+    assert time.process_time() - began < 15
+    assert (done.values, len(done.refused)) == (2 * many - 1, 1)
+    expected = [{"name": "x" if at else "n0"} for at in range(many)] + [{"name": f"new {at}"} for at in range(many)]
+    assert json.loads(Path("out/many.json").read_text(encoding="utf-8")) == expected

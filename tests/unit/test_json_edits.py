@@ -41,6 +41,29 @@ def test_a_new_value_is_written_like_its_surroundings(text, edit, after):
 
 
 @pytest.mark.parametrize(
+    ("text", "edits", "after"),
+    [
+        ("[0, 1,  2]", [Edit("remove", ("2",)), Edit("remove", ("1",))], "[0]"),
+        ("[0, 1,  2]", [Edit("remove", ("0",)), Edit("replace", ("2",), 3)], "[1,  3]"),
+        ("[ 0, 1 ]", [Edit("remove", ("0",)), Edit("remove", ("1",))], "[]"),
+        ("[0, 1]", [Edit("add", ("-",), 2), Edit("add", ("-",), 3), Edit("remove", ("1",))], "[0, 2, 3]"),
+        ('{"a": 1, "a": 2}', [Edit("replace", ("a",), 3)], '{"a": 3, "a": 2}'),
+        (
+            INDENTED,
+            [Edit("add", ("map", "a"), []), Edit("add", ("map", "a", "-"), {}), Edit("add", ("map", "a", "0", "b"), 1)],
+            INDENTED.replace("{}", '{\n    "a": [\n      {\n        "b": 1\n      }\n    ]\n  }'),
+        ),
+    ],
+)
+def test_positions_are_those_in_the_original_text(text, edits, after):
+    assert edited(text, edits) == after
+
+
+def test_the_deepest_list_can_be_edited():
+    assert edited("[" * 512 + "]" * 512, [Edit("add", ("0",) * 511 + ("-",), 1)]) == "[" * 512 + "1" + "]" * 512
+
+
+@pytest.mark.parametrize(
     "edit",
     [
         Edit("replace", ("b",), 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -163,8 +164,8 @@ def apply_decisions(
 
 _Proposal = tuple[GoldDecision, ...]
 """Decisions that agree on one place."""
-_Removed = dict[tuple[str, ...], set[int]]
-"""Positions of removed items, by the path of their list."""
+_Removed = dict[tuple[str, ...], list[int]]
+"""Positions of removed items in ascending order, by the path of their list."""
 
 
 def _declared(root: Subschema | None) -> Iterable[str]:
@@ -302,19 +303,20 @@ class _Correction(NamedTuple):
 
     def removed(self) -> _Removed:
         """Return the items that the corrections remove."""
-        removed: dict[tuple[str, ...], set[int]] = defaultdict(set)
+        removed: _Removed = defaultdict(list)
         for change in self.changes:
-            if change.edit.op == "remove" and isinstance(_value_at(self.before, change.tokens[:-1]), list):
-                removed[change.tokens[:-1]].add(int(change.tokens[-1]))
+            if change.edit.op == "remove" and isinstance(change.holder, list):
+                insort(removed[change.tokens[:-1]], int(change.tokens[-1]))
         return removed
 
     def origins(self, known: Mapping[str, ValueOrigin]) -> dict[str, ValueOrigin]:
         """Return the origins of values by their pointers after the corrections, given those before."""
         added: Counter[tuple[str, ...]] = Counter()
+        changed = {change.tokens for change in self.changes}
         places = [
             (tokens, origin)
             for tokens, origin in ((tuple(patch_tokens(at.replace("~2", "*"))), origin) for at, origin in known.items())
-            if not any(tokens[: len(each.tokens)] == each.tokens for each in self.changes)
+            if not any(tokens[:size] in changed for size in range(len(tokens) + 1))
         ]
         for proposal, tokens, edit, holder, _ in self.changes:
             names, notes = (dict.fromkeys(getattr(own, name) for own in proposal) for name in ("by", "note"))
@@ -334,16 +336,26 @@ def _corrected(located: DocumentText, proposals: Iterable[_Proposal], root: Subs
     document = located.value(located.text)
     found: list[_Change] = []
     refused: list[RefusedGoldDecision] = []
+    items: dict[tuple[str, ...], set[Hashable]] = {}
     for proposal in proposals:
         try:
-            found.append(_change(document, proposal, located))
+            change = _change(document, proposal, located)
         except _RefusedError as error:
             refused += _refused(proposal, str(error))
+            continue
+        known: set[Hashable] = set()
+        if change.edit.op == "add" and isinstance(change.holder, list) and change.holder:
+            known = items.get(change.tokens) or items.setdefault(change.tokens, {*map(canonical, change.holder)})
+        if known and canonical(change.edit.value) in known:
+            refused += _refused(proposal, "The list in gold already has this item.")
+        else:
+            found.append(change)
     changes: list[_Change] = []
+    clashes = _Clashes(found)
     for change in _in_turn(found):
-        others = [each.place for each in found if _clash(each, change)]
-        if others:
-            reason = f"The decision on {', '.join(others)} changes the same value. Keep one of them."
+        if others := clashes.of(change):
+            places = ", ".join(each.place for each in others)
+            reason = f"The decision on {places} changes the same value. Keep one of them."
             refused += _refused(change.proposal, reason)
         else:
             changes.append(change)
@@ -366,9 +378,9 @@ def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Chan
     except LookupError as error:
         raise _RefusedError(_gone(own)) from error
     holder = created[tokens[:-1]] if created else known
-    items: list[Json] | None = holder if isinstance(holder, list) and tokens[-1] == END else None
+    at_end = isinstance(holder, list) and tokens[-1] == END
     try:
-        current = ABSENT if items is not None or created else _value_at(document, tokens)
+        current = ABSENT if at_end or created else _value_at(document, tokens)
     except LookupError as error:
         if not isinstance(holder, dict):
             raise _RefusedError(_gone(own)) from error
@@ -380,8 +392,6 @@ def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Chan
         raise _RefusedError(f"Gold has changed since the decision: it was {was}, and is {now}.")
     if equal_or_absent(own.value, current):
         raise _RefusedError("The correct value is that of gold: there is nothing to change.")
-    if items is not None and any(equal_or_absent(item, own.value) for item in items):
-        raise _RefusedError("The list in gold already has this item.")
     op: Operation = "add" if current is ABSENT else "remove" if own.value is ABSENT else "replace"
     edit = Edit(op, (*located.above, *tokens), None if own.value is ABSENT else own.value)
     return _Change(
@@ -426,12 +436,30 @@ def _edits(changes: Iterable[_Change]) -> Iterator[Edit]:
         yield change.edit
 
 
-def _clash(left: _Change, right: _Change) -> bool:
-    """Return whether two changes are on a value and a part of it, or create values of different types at one place."""
-    if left.tokens != right.tokens and _overlap(left.tokens, right.tokens):
-        return True
-    types = {edit.tokens: type(edit.value) for edit in left.created}
-    return any(types.get(edit.tokens, type(edit.value)) is not type(edit.value) for edit in right.created)
+class _Clashes:
+    """The changes of a document, by where they are, to find those that exclude each other."""
+
+    def __init__(self, changes: Sequence[_Change]) -> None:
+        self._changes = changes
+        self._at: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._inside: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._created: dict[tuple[str, ...], dict[type, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for number, change in enumerate(changes):
+            self._at[change.tokens].append(number)
+            for size in range(len(change.tokens)):
+                self._inside[change.tokens[:size]].append(number)
+            for edit in change.created:
+                self._created[edit.tokens][type(edit.value)].append(number)
+
+    def of(self, change: _Change) -> list[_Change]:
+        """Return the changes around or inside a change, and those that create a value of another type at one place."""
+        found = set(self._inside.get(change.tokens, ()))
+        for size in range(len(change.tokens)):
+            found.update(self._at.get(change.tokens[:size], ()))
+        for edit in change.created:
+            for created, numbers in self._created[edit.tokens].items():
+                found.update(numbers if created is not type(edit.value) else ())
+        return [self._changes[number] for number in sorted(found)]
 
 
 def _gone(own: GoldDecision) -> str:
@@ -458,16 +486,18 @@ def _allowed(
         new = Counter(each.place for each in after) - before
         return [each for each in after if each.place in new]
 
-    if not added(changes):
-        return changes, []
     kept: list[_Change] = []
     refused: list[RefusedGoldDecision] = []
-    for change in changes:
-        if new := added([*kept, change]):
-            reason = f"The schema does not allow it: {new[0].message} ({new[0].keyword}) at {new[0].pointer or '/'}."
-            refused += _refused(change.proposal, reason)
+    pending = [changes]
+    while pending:
+        some = pending.pop()
+        if not (new := added([*kept, *some])):
+            kept += some
+        elif len(some) > 1:
+            pending += some[len(some) // 2 :], some[: len(some) // 2]
         else:
-            kept.append(change)
+            reason = f"The schema does not allow it: {new[0].message} ({new[0].keyword}) at {new[0].pointer or '/'}."
+            refused += _refused(some[0].proposal, reason)
     return kept, refused
 
 
@@ -495,19 +525,13 @@ def _part(value: Json, tokens: Iterable[str]) -> Json:
         return ABSENT
 
 
-def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
-    """Return whether one path is inside the other, or both are the same."""
-    size = min(len(left), len(right))
-    return left[:size] == right[:size]
-
-
 def _moved(tokens: Sequence[str], removed: _Removed) -> list[str]:
     """Return a path after the removal of items of lists."""
     moved = []
     for at, token in enumerate(tokens):
         gone = removed.get(tuple(tokens[:at]), ())
         position = list_position(token) if gone else None
-        moved.append(token if position is None else str(position - sum(place < position for place in gone)))
+        moved.append(token if position is None else str(position - bisect_left(gone, position)))
     return moved
 
 

@@ -303,7 +303,7 @@ def _of_record(plain: Mapping[str, Any], report: str = "") -> GoldDecision:
 def _of_patch(document: str, patch: Iterable[Mapping[str, Any]]) -> Iterator[tuple[GoldDecision, str | None]]:
     """Yield the decisions in a JSON Patch, each with the reason why it is refused, if it is."""
     tested: dict[str, Json] = {}
-    removed: list[tuple[str, str]] = []
+    removed: dict[str, int] = {}
     for operation in patch:
         pointer = operation["path"]
         if "container" in operation:
@@ -317,11 +317,12 @@ def _of_patch(document: str, patch: Iterable[Mapping[str, Any]]) -> Iterator[tup
                 reason = "Expected no test of a value that is added"
         elif pointer not in tested:
             reason = f"Expected a test of the gold value before the operation {operation['op']!r}"
-        if any(_is_shifted(pointer, *each) for each in removed):
+        if _is_shifted(pointer, removed):
             reason = "Expected items of a list to be removed last, from its end"
         if operation["op"] == "remove":
             above, _, token = pointer.rpartition("/")
-            removed.append((above, token))
+            if (gone := list_position(token)) is not None:
+                removed[above] = min(gone, removed.get(above, gone))
         value = ABSENT if operation["op"] == "remove" else operation["value"]
         known = {
             "document": document,
@@ -332,11 +333,15 @@ def _of_patch(document: str, patch: Iterable[Mapping[str, Any]]) -> Iterator[tup
         yield _of_record({**operation, **known, "value": value}), reason
 
 
-def _is_shifted(pointer: str, above: str, token: str) -> bool:
-    """Return whether the removal of an item of a list changes the position of a value."""
-    first = pointer.removeprefix(f"{above}/").partition("/")[0]
-    place, gone = list_position(first), list_position(token)
-    return pointer.startswith(f"{above}/") and place is not None and gone is not None and place >= gone
+def _is_shifted(pointer: str, removed: Mapping[str, int]) -> bool:
+    """Return whether the removal of items changes the position of a value; `removed`: the first, by list."""
+    tokens = pointer.split("/")
+    for at, token in enumerate(tokens):
+        first = removed.get("/".join(tokens[:at])) if at else None
+        place = None if first is None else list_position(token)
+        if first is not None and place is not None and place >= first:
+            return True
+    return False
 
 
 def _reason(problem: Problem) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ class Container(NamedTuple):
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    r"""Return a valid JSON text after some changes, which are made one after the other.
+    r"""Return a valid JSON text after some changes.
+
+    Positions in paths are those in the original text. Values that earlier edits add can be changed as well.
 
     A new value is written like its surroundings: with or without spaces, line breaks and escapes for non-ASCII letters.
 
@@ -73,9 +76,27 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     >>> edited('{\n  "a": 1,\n  "b": 2\n}', [Edit("remove", ("a",))])
     '{\n  "b": 2\n}'
     """
+    style, start = _Style.of(text), _skip(text, 0)
+    end = _DECODER.raw_decode(text, start)[1]
+    indentation = _indentation(text[:start])
+    whole = _EditedPart("", "", text[start:end], indentation, indentation)
     for edit in edits:
-        text = _changed(text, edit)
-    return text
+        if not edit.tokens and edit.op != "replace":
+            raise LookupError("")
+        part = whole
+        for token in edit.tokens[: -1 if edit.op == "add" else None]:
+            part = part.opened().part(token)
+        if edit.op == "add":
+            part.opened().add(edit.tokens[-1], edit.value, style)
+        else:
+            part.value = None if edit.op == "remove" else style.written(edit.value, part.indentation)
+    texts, pending = list[str](), [text[end:], whole.value, text[:start]]
+    while pending:
+        if isinstance(piece := pending.pop(), _EditedContainer):
+            pending += reversed(piece.pieces())
+        else:
+            texts.append(str(piece))
+    return "".join(texts)
 
 
 def container(text: str, at: int = 0) -> Container:
@@ -104,66 +125,108 @@ def _skip(text: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _changed(text: str, edit: Edit) -> str:
-    """Return a text with one change."""
-    if not edit.tokens:
-        if edit.op != "replace":
-            raise LookupError("")
-        start = _skip(text, 0)
-        return text[:start] + _Style.of(text).written(edit.value) + text[_DECODER.raw_decode(text, start)[1] :]
-    *above, last = edit.tokens
-    within = container(text)
-    for token in above:
-        within = container(text, _part(within, token).start)
-    if edit.op == "add":
-        return _added(text, within, last, edit.value)
-    part = _part(within, last)
-    if edit.op == "remove":
-        return _removed(text, within, part)
-    new = _Style.of(text).written(edit.value, _indentation(text[: part.start]))
-    return text[: part.start] + new + text[part.end :]
+@dataclass(slots=True)
+class _EditedPart:
+    """A part of a container that is edited.
+
+    Attributes:
+        lead: What is between the part before, or the opening bracket, and this part.
+        name: Its key with the colon; "" for an item.
+        value: Its value: a text, or a container in which something is edited; None if it is removed.
+        indentation: That of the line where the value begins.
+        end_indentation: That of the line where the value ends.
+    """
+
+    lead: str
+    name: str
+    value: str | _EditedContainer | None
+    indentation: str
+    end_indentation: str
+
+    def opened(self) -> _EditedContainer:
+        """Return the value as a container. Raises LookupError if it is a scalar."""
+        if not isinstance(self.value, _EditedContainer):
+            self.value = _EditedContainer.of(str(self.value), self.indentation)
+        return self.value
 
 
-def _part(within: Container, token: str) -> Part:
-    """Return the part with a token. Raises LookupError if there is none."""
-    found = next((part for part in within.parts if part.token == token), None)
-    if found is None:
-        raise LookupError(token)
-    return found
+@dataclass(slots=True)
+class _EditedContainer:
+    """A list or an object in which something is edited.
+
+    Attributes:
+        brackets: Its opening and its closing bracket.
+        indentation: That of the line of the opening bracket.
+        parts: All parts, also removed ones.
+        tokens: The parts by position or key; of repeated keys, the first.
+        tail: White space before the closing bracket.
+    """
+
+    brackets: str
+    indentation: str
+    parts: list[_EditedPart]
+    tokens: dict[str, _EditedPart]
+    tail: str
+
+    @classmethod
+    def of(cls, text: str, indentation: str) -> _EditedContainer:
+        """Return the container in a text."""
+        within, end = container(text), 1
+        edited = cls(text[0] + text[within.close], indentation, [], {}, "")
+        for token, begin, start, close in within.parts:
+            before = _indentation(text[end:start], indentation)
+            indentation = _indentation(text[start:close], before)
+            part = _EditedPart(text[end:begin], text[begin:start], text[start:close], before, indentation)
+            edited.parts.append(part)
+            edited.tokens.setdefault(token, part)
+            end = close
+        edited.tail = text[end : within.close]
+        return edited
+
+    def part(self, token: str) -> _EditedPart:
+        """Return the part with a token. Raises LookupError if there is none."""
+        part = self.tokens[token]
+        if part.value is None:
+            raise LookupError(token)
+        return part
+
+    def add(self, token: str, value: Json, style: _Style) -> None:
+        """Add a part at the end. Raises LookupError if the key is taken, or the token is not that of the end."""
+        keyed, parts = self.brackets == "{}", self.parts
+        if token in self.tokens if keyed else token != "-":  # noqa: S105
+            raise LookupError(token)
+        if len(parts) > 1:
+            lead = parts[-1].lead
+        elif parts:
+            lead = "," + (parts[0].lead or " " * style.spaced)
+        else:
+            self.tail = style.newline + self.indentation if style.unit else ""
+            lead = self.tail + style.unit
+        indentation = _indentation(lead, parts[-1].end_indentation if parts else self.indentation)
+        name = f"{style.written(token)}:{' ' * style.spaced}" if keyed else ""
+        part = _EditedPart(lead, name, style.written(value, indentation), indentation, indentation)
+        self.tokens[token if keyed else str(len(parts))] = part
+        parts.append(part)
+
+    def pieces(self) -> list[str | _EditedContainer]:
+        """Return the text in pieces. The part after removed parts takes the place of the first of these."""
+        pieces: list[str | _EditedContainer] = [self.brackets[0]]
+        lead = None
+        for part in self.parts:
+            lead = part.lead if lead is None else lead
+            if part.value is not None:
+                pieces += (lead, part.name, part.value)
+                lead = None
+        tail = self.tail if len(pieces) > 1 or not self.parts else ""
+        return [*pieces, tail + self.brackets[1]]
 
 
-def _removed(text: str, within: Container, part: Part) -> str:
-    """Return a text without a part and the comma beside it."""
-    at = within.parts.index(part)
-    if at + 1 < len(within.parts):
-        return text[: part.begin] + text[within.parts[at + 1].begin :]
-    if at:
-        return text[: within.parts[at - 1].end] + text[part.end :]
-    return text[: within.start + 1] + text[within.close :]
-
-
-def _added(text: str, within: Container, token: str, value: Json) -> str:
-    """Return a text with a new part at the end of a container."""
-    style, parts, keyed = _Style.of(text), within.parts, text[within.start] == "{"
-    if token in {part.token for part in parts} if keyed else token != "-":  # noqa: S105
-        raise LookupError(token)
-    tail, end = "", within.close
-    if len(parts) > 1:
-        lead = text[parts[-2].end : parts[-1].begin]
-    elif parts:
-        lead = "," + (text[within.start + 1 : parts[0].begin] or " " * style.spaced)
-    else:
-        tail = style.newline + _indentation(text[: within.start]) if style.unit else ""
-        lead = tail + style.unit
-    begin = parts[-1].end if parts else within.start + 1
-    name = f"{style.written(token)}:{' ' * style.spaced}" if keyed else ""
-    new = style.written(value, _indentation(text[:begin] + lead))
-    return text[:begin] + lead + name + new + (tail + text[end:] if not parts else text[begin:])
-
-
-def _indentation(text: str) -> str:
-    """Return the white space at the beginning of the last line of a text."""
-    line = text[text.rfind("\n") + 1 :]
+def _indentation(text: str, before: str | None = None) -> str:
+    """Return the white space at the beginning of the last line of a text that follows a line with `before`."""
+    at = text.rfind("\n") + 1
+    if not at and before is not None:
+        return before
+    line = text[at:]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
