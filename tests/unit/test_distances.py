@@ -6,6 +6,7 @@ import math
 import pickle
 import random
 import sys
+import time
 from itertools import groupby
 from types import SimpleNamespace
 
@@ -573,3 +574,11 @@ def test_two_empty_texts_are_equal_regardless_of_rapidfuzz(monkeypatch):
     pool = catalogue.build("jaro-winkler").pool(["", "a"])
     both = np.array([0, 1])
     assert crossed(pool, both, both).tolist() == [[0, 1], [1, 1]]
+
+
+def test_long_texts_that_differ_little_are_compared_quickly():
+    gold = "abcdefgh" * 30_000
+    predicted = "".join("#" if at % 100 == 0 else character for at, character in enumerate(gold))
+    began = time.process_time()
+    assert distance("levenshtein", gold, predicted) == 0.01
+    assert time.process_time() - began < 0.7

@@ -92,6 +92,12 @@ WORD_BITS: Final = 64
 BOUND_MIN_PAIRS: Final = 2048
 """Number of pairs of items from which the comparison of long texts is deferred (see `Distance.expensive_above`)."""
 
+HINTED_CHARACTERS: Final = 1 << 24
+"""Mean number of pairs of characters above which a Levenshtein distance is first searched for among small ones.
+
+Two texts of 240,000 characters of which 1% differ take 0.07 s instead of 2.1 s, and no longer if half of them differ.
+Many different texts of 300 characters would take twice as long.
+"""
 
 INTERRUPTIBLE_CHARACTERS: Final = 1 << 30
 """Number of pairs of characters from which a comparison can be interrupted with Ctrl-C before it ends."""
@@ -196,9 +202,11 @@ class _EditPool(Pool):
     def _raw(self, compare: Scorer, scorer: Scorer, left: Indices, right: Indices) -> Raw:
         """Compare pairs (`process.cpdist`) or all combinations (`process.cdist`) of texts."""
         texts = self.texts[left].tolist(), self.texts[right].tolist()
-        compared = partial(compare, *texts, scorer=scorer, dtype=self.measure.dtype)
         sizes = self.lengths[left], self.lengths[right]
         pairs = sizes[0].sum() * sizes[1].sum() if compare is process.cdist else np.dot(*sizes)
+        count = left.size * right.size if compare is process.cdist else left.size
+        hint = WORD_BITS if scorer is Levenshtein.distance and pairs > HINTED_CHARACTERS * count else None
+        compared = partial(compare, *texts, scorer=scorer, dtype=self.measure.dtype, score_hint=hint)
         raw: Raw = call_interruptibly(compared) if pairs > INTERRUPTIBLE_CHARACTERS else compared()
         return raw
 
