@@ -344,6 +344,22 @@ class TestFixes:
         assert arbitre.fix(LETTERS.schema, self.pairs(), overlay=base, accept=["units"]).overlay == base
 
 
+@pytest.mark.parametrize("rounds", [1, search.ROUNDS])
+def test_a_change_keeps_the_earlier_setting_of_its_path(monkeypatch, rounds):
+    monkeypatch.setattr(search, "ROUNDS", rounds)
+    variants = {"minister": "Minister", "senator": "SENATOR", "deputy": "MP"}
+    roles = ["minister", "senator", "deputy", "minister", "deputy"] * 6
+    pairs = [
+        (f"d{at}", *({"role": one, "key": f"x{at}"} for one in (gold, variants[gold]))) for at, gold in enumerate(roles)
+    ]
+    schema = {"properties": {"role": {"enum": [*variants]}, "key": {"type": "string"}}}
+    fixes = arbitre.fix({"type": "object", **schema}, pairs)
+    assert [fix.cause.kind for fix in fixes.fixes] == ["case", "value-mapping"]
+    assert fixes.overlay["/role"]["normalize"][0] == "casefold"
+    assert fixes.f1q_after == pytest.approx(1.0)
+    assert sum(fix.gain for fix in fixes.fixes) == pytest.approx(fixes.f1q_after - fixes.f1q)
+
+
 def test_a_cause_survives_json():
     overlay = {"/a": {"normalize": ["casefold"]}}
     cause = Cause("case", "schema", ("/a",), 5, 0.1, 0.2, overlay, (), documents=3, advice="Do it.", detail={"n": 1})

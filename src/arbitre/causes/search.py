@@ -49,7 +49,8 @@ MIN_GAIN: Final = 1e-6
 """Minimum increase in f1q."""
 
 ROUNDS: Final = 3
-"""Maximum number of times that the detectors of a phase run, as changes can uncover further causes."""
+"""Maximum number of times that the detectors of a phase run, as changes can uncover further causes. Rounds after which
+an explanation is left to the next round do not count."""
 
 
 def phases() -> tuple[tuple[Detector, ...], ...]:
@@ -68,7 +69,7 @@ class Found(NamedTuple):
 
     Attributes:
         proposal: The explanation.
-        gain: Increase in f1q when only its change is made, after those of earlier phases.
+        gain: Increase in f1q when only its change is made, after those of earlier phases and rounds.
         cost: Increase in f1q when its change is made after all those found before.
         faults: The faults that no cause found before it explains.
         sample: The sample in which it was found.
@@ -90,6 +91,7 @@ class Search:
         found: The accepted explanations.
         trials_left: Number of changes that may still be made; None for no limit.
         limited: Whether a change was not made because of this limit.
+        postponed: Whether the last round left an explanation to the next one.
         start: The documents without any change.
     """
 
@@ -97,6 +99,7 @@ class Search:
     found: list[Found] = field(default_factory=list)
     trials_left: int | None = None
     limited: bool = False
+    postponed: bool = False
     start: Sample = field(init=False)
 
     def __post_init__(self) -> None:
@@ -125,17 +128,20 @@ class Search:
     def run(self, detectors: Sequence[Sequence[Detector]]) -> None:
         """Run the detectors of all phases."""
         for phase in detectors:
-            for _ in range(ROUNDS):
-                if not self._round(phase):
-                    break
+            rounds = 0
+            while rounds < ROUNDS and self._round(phase):
+                rounds += not self.postponed
 
     def _round(self, phase: Sequence[Detector]) -> bool:
         """Run some detectors once and accept what they find; return whether anything was accepted.
 
         The explanation with the largest gain is accepted first. As gains hardly ever rise when other changes are made,
-        only those whose last known gain is the largest are tried again (lazy greedy; Minoux, 1978).
+        only those whose last known gain is the largest are tried again (lazy greedy; Minoux, 1978). An overlay replaces
+        settings, so a change of a setting that was changed in this round would undo the earlier change. It is left to
+        the next round, in which the detector adds to the new setting.
         """
-        sample = self.sample
+        sample, self.postponed = self.sample, False
+        changed: set[tuple[str, str]] = set()
         proposals = [proposal for detector in phase for proposal in detector(sample)]
         limit = SIGNIFICANCE / max(1, len(proposals))
         waiting: list[tuple[float, int, int]] = []
@@ -152,6 +158,9 @@ class Search:
         while waiting:
             _, number, tried = heapq.heappop(waiting)
             proposal, before = proposals[number], self.sample.f1q
+            if not changed.isdisjoint(settings := _settings(proposal)):
+                self.postponed = True
+                continue
             if tried < accepted:  # other changes have been made since
                 again = self._trial(proposal)
                 if again is not None and again.f1q - before > MIN_GAIN:
@@ -164,6 +173,7 @@ class Search:
                 self.found.append(Found(proposal, alone[number], trial.f1q - before, faults, sample))
                 self.sample = self.sample.after(trial)
                 explained.update(proposal.faults)
+                changed |= settings
                 accepted += 1
         return accepted > 0
 
@@ -175,6 +185,13 @@ class Search:
                 return None
             self.trials_left -= 1
         return self.sample.trial(proposal.change)
+
+
+def _settings(proposal: Proposal) -> set[tuple[str, str]]:
+    """Return the settings that the change of an explanation replaces: wildcard path and name of each."""
+    change = proposal.change
+    overlay = change.overlay if isinstance(change, OverlayChange) else {}
+    return {(path, name) for path, own in overlay.items() if isinstance(own, dict) for name in own}
 
 
 def find_causes(
