@@ -251,6 +251,9 @@ def test_only_the_list_at_the_given_path_has_faults():
         assert {len(parse(fault.gold[0])) for fault in faults} <= {4}
     with pytest.raises(ArbitreError, match="Expected a JSON Pointer"):
         perturb(PEOPLE, {"drop": 0.5}, at="speakers")
+    message = r'Expected `at` to be the path of a list in gold, got "/speaker"\.?\n.*Did you mean "/speakers"\?'
+    with pytest.raises(OptionError, match=message):
+        perturb(next(iter(GOLD.values())), {"drop": 0.5}, at="/speaker")
 
 
 def test_a_document_without_entries_is_an_entry():

@@ -374,7 +374,7 @@ def perturb_gold(
         Each gold document with its copy and the planted faults.
 
     Raises:
-        ArbitreError: A kind is unknown, or a rate is out of range.
+        ArbitreError: A kind is unknown, a rate is out of range, or no document has a list at `at`.
         DataError: A document cannot be read, or the file cannot be written or is not one that arbitre wrote.
 
     >>> (page,) = perturb_gold([("page_1", ["Ada", "Bo"])], {"drop": 0.5})

@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.errors import ArbitreError, OptionError, check_integer, did_you_mean
 from arbitre.gold.entry_faults import FAULTS, FaultKind, PlantedFault, Renaming, Tokens, renamings
-from arbitre.paths import STAR, parse, pointer
+from arbitre.paths import STAR, parse, pointer, wildcard
 from arbitre.values import check
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def perturb(
         The copy and its faults.
 
     Raises:
-        OptionError: A kind is unknown, a rate is out of range, or the seed is negative.
+        OptionError: A kind is unknown, a rate is out of range, the seed is negative, or the document has no list at
+            `at`.
         ArbitreError: `at` is not a wildcard path.
         DataError: The document is not JSON.
 
@@ -103,7 +104,7 @@ def perturb_all(
     check_integer("seed", seed)
     for _, document in documents:
         check(document, "gold document")
-    entry_rates, path = _checked(rates), None if at is None else _path(at)
+    entry_rates, path = _checked(rates), None if at is None else _path(at, [document for _, document in documents])
     renamed = renamings([document for _, document in documents], rates.get(FaultKind.RENAME, 0.0), path, seed)
     copies = []
     for key, document in documents:
@@ -294,8 +295,25 @@ def _checked(rates: Mapping[str, float]) -> dict[FaultKind, float]:
     return {kind: rates[kind] for kind in FAULTS if rates.get(kind, 0.0) > 0.0}
 
 
-def _path(text: str) -> Path:
+def _path(text: str, documents: Sequence[Json]) -> Path:
+    """Return the tokens of the wildcard path of a list. Raises OptionError if no document has one there."""
     try:
-        return parse(text)
+        path = parse(text)
     except ValueError as error:
         raise ArbitreError.of(str(error), hint='Write "/people" or "/pages/*/people".') from error
+    lists = {found for document in documents for found in _list_paths(document, ())}
+    if documents and path not in lists:
+        hint = did_you_mean(text, sorted(map(wildcard, lists)))
+        raise OptionError.of(f'Expected `at` to be the path of a list in gold, got "{text}"', hint=hint)
+    return path
+
+
+def _list_paths(value: Json, path: Path) -> Iterator[Path]:
+    """Yield the wildcard path of each list in a value."""
+    if isinstance(value, list):
+        yield path
+        for item in value:
+            yield from _list_paths(item, (*path, STAR))
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _list_paths(inner, (*path, key))
