@@ -324,6 +324,21 @@ class TestInit:
             "If its file names contain more than the id, use --id-pattern (in arbitre.toml: id_pattern)."
         )
 
+    def test_a_schema_in_the_envelope_of_an_api_is_found(self):
+        Path("arbitre.toml").unlink()
+        envelope = {"name": "page", "strict": True, "schema": json.loads(Path("schema.json").read_text("utf-8"))}
+        Path("schema.json").unlink()
+        Path("page.schema.json").write_text(json.dumps(envelope), encoding="utf-8")
+        Path("schema.old.json").write_text('{"name": "page"}', encoding="utf-8")
+        new = arbitre.init_config()
+        assert (new.inferred, new.schema.as_posix()) == (None, "page.schema.json#/schema")
+        (note,) = new.notes
+        assert note == (
+            "schema.old.json: not used as the schema. Expected a JSON Schema, got an object without its keywords; "
+            "the keys are name."
+        )
+        assert run("rank", "--no-diagnose", "--no-chance").exit_code == 0
+
     def test_other_documents_are_listed_and_nothing_is_replaced(self):
         Path("arbitre.toml").unlink()
         Path("notes.jsonl").write_text('{"id": "elsewhere"}\n', encoding="utf-8")

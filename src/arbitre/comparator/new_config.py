@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparator.schemas import infer_schema
 from arbitre.config import NAME
-from arbitre.errors import ArbitreError, DataError
+from arbitre.errors import ArbitreError, DataError, SchemaError
 from arbitre.inputs import strict_json
 from arbitre.inputs.csv_table import CsvTable
 from arbitre.inputs.document_ids import normalized_id
@@ -19,7 +19,7 @@ from arbitre.inputs.open_files import SIDECAR, open_source, read_lines, split_na
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.reader import CELLS, DOCUMENT, LINES, TABLE
 from arbitre.parsing.fast_json import compact
-from arbitre.schema.loading.load_schema import is_schema_like
+from arbitre.schema.loading.load_schema import check_is_schema, is_schema_like, wrapped_schemas
 from arbitre.schema.loading.schema_store import read_file
 from arbitre.storage.output_folder import MARKER, output_path, output_text_file
 
@@ -45,7 +45,7 @@ class NewConfig:
 
     Attributes:
         path: The config file.
-        schema: The schema.
+        schema: The schema: its file, or `FILE#/pointer` if it is wrapped in another object, as an API expects.
         inferred: The schema that was inferred from gold and written; None if there already was one.
         gold: The gold documents.
         systems: The predictions of each system; empty if no other documents share ids with gold.
@@ -86,10 +86,18 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
             hint="Check the name of the folder.",
         )
     target = output_path(root / NAME, force=force)
-    sources, schemas, notes = [*_sources(root)], [*_schemas(root)], []
+    sources, notes = [*_sources(root)], []
     gold = _gold(root, sources)
-    overlays = [path for path in schemas if "overlay" in path.name.lower()]
-    schemas = [path for path in schemas if path not in overlays]
+    files = [path for path in _settings_files(root) if path not in sources]
+    overlays = [path for path in files if "overlay" in path.name.lower()]
+    schemas = []
+    for path in files:
+        if path not in overlays:
+            try:
+                schemas.append(Path(f"{path}#{place}") if (place := _schema_place(path)) else path)
+            except ArbitreError as error:
+                if path.parent not in sources:
+                    notes.append(f"{path.as_posix()}: not used as the schema. {error.message}.")
     others = [path for path in sources if path != gold and not any(word in _name(path) for word in GOLD_NAMES)]
     options = _id_options(gold, others)
     reading = ReadOptions(**options)
@@ -148,28 +156,45 @@ def _is_corpus_file(path: Path) -> bool:
     return suffix in {*LINES, *CELLS, TABLE}
 
 
-def _schemas(root: Path) -> Iterator[Path]:
-    """Yield the schemas and overlays in a folder and in its folders, the nearest first."""
+def _settings_files(root: Path) -> Iterator[Path]:
+    """Yield the files in a folder and in its folders that are schemas or overlays by their names, the nearest first."""
     folders = [root, *(path for path in _entries(root) if path.is_dir())]
     yield from (
         path
         for folder in folders
         for path in _entries(folder)
-        if path.is_file() and path.suffix in {".json", ".yaml", ".yml"} and _is_schema(path)
+        if path.is_file() and path.suffix in {".json", ".yaml", ".yml"} and _is_settings_name(path)
     )
+
+
+def _is_settings_name(path: Path) -> bool:
+    return any(word in path.name.lower() for word in ("schema", "overlay"))
 
 
 def _is_schema(path: Path) -> bool:
     """Return whether a file is a schema or an overlay, by its name and its content."""
-    name = path.name.lower()
-    if "overlay" in name:
-        return True
-    if "schema" not in name:
-        return False
     try:
-        return is_schema_like(read_file(path, "schema"))
+        if _is_settings_name(path) and "overlay" not in path.name.lower():
+            _schema_place(path)
     except ArbitreError:
         return False
+    return _is_settings_name(path)
+
+
+def _schema_place(path: Path) -> str:
+    """Return the JSON Pointer of the only schema in a file; "" if it is the whole file.
+
+    Raises:
+        SchemaError: The file cannot be read, or contains no schema, or several.
+    """
+    contents = read_file(path, "schema")
+    if is_schema_like(contents):
+        return ""
+    places = wrapped_schemas(contents) if isinstance(contents, dict) else []
+    if len(places) != 1:
+        check_is_schema(contents, str(path))
+        raise SchemaError.of("Expected a JSON Schema, got a value without its keywords", file=str(path))
+    return places[0]
 
 
 def _name(path: Path) -> str:

@@ -354,6 +354,15 @@ def is_schema_like(value: Json) -> bool:
     )
 
 
+def wrapped_schemas(contents: Json) -> list[str]:
+    """Return the JSON Pointers of the outermost schemas in a value, as in the envelope that an API expects.
+
+    >>> wrapped_schemas({"name": "letter", "strict": True, "schema": {"type": "object"}})
+    ['/schema']
+    """
+    return [place for place, value in _values(contents, until=is_schema_like) if is_schema_like(value)]
+
+
 def check_is_schema(contents: Json, file: str | None, pointer: str = "") -> None:
     """Check that a JSON object is a schema and not, say, a document or the envelope of a schema.
 
@@ -369,7 +378,7 @@ def check_is_schema(contents: Json, file: str | None, pointer: str = "") -> None
     own = keys <= _EMPTY or is_schema_like(contents)
     if own or (keys <= _ASSERTIONS | _ANNOTATIONS and keys & _ASSERTIONS):
         return
-    places = [pointer + place for place, value in _values(contents, until=is_schema_like) if is_schema_like(value)]
+    places = [pointer + place for place in wrapped_schemas(contents)]
     if places:
         listed = ", ".join(places[:MAX_SHOWN]) + ", ..." * (len(places) > MAX_SHOWN)
         message = (
