@@ -339,6 +339,17 @@ class TestInit:
         )
         assert run("rank", "--no-diagnose", "--no-chance").exit_code == 0
 
+    @pytest.mark.parametrize("key", ["id", "folio"])
+    def test_systems_are_found_if_gold_is_a_late_part_of_their_documents(self, tmp_path, monkeypatch, key):
+        (tmp_path / "own").mkdir()
+        monkeypatch.chdir(tmp_path / "own")
+        lines = [json.dumps({key: f"d{at}", "name": "x"}) + "\n" for at in range(3000)]
+        Path("gold.jsonl").write_text("".join(lines[:3000:2]), encoding="utf-8")
+        Path("late.jsonl").write_text("".join([*lines[1:2200:2], lines[2998]]), encoding="utf-8")
+        new = arbitre.init_config()
+        assert ([*new.systems], new.notes) == (["late"], ())
+        assert new.options == ({} if key == "id" else {"id_key": key})
+
     def test_other_documents_are_listed_and_nothing_is_replaced(self):
         Path("arbitre.toml").unlink()
         Path("notes.jsonl").write_text('{"id": "elsewhere"}\n', encoding="utf-8")

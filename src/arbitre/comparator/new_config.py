@@ -24,7 +24,7 @@ from arbitre.schema.loading.schema_store import read_file
 from arbitre.storage.output_folder import MARKER, output_path, output_text_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from arbitre.comparator.schemas import InferredSchema
     from arbitre.values import Json
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 GOLD_NAMES: Final = ("gold", "truth", "reference", "expected", "annotated")
 """Parts of file names that show that documents are gold, the most certain first."""
 MOST_RECORDS: Final = 1000
-"""Maximum number of documents whose ids are compared."""
+"""Maximum number of documents of a system in whose ids the forms of ids of gold are looked for."""
 MOST_FORMS: Final = 3
 """Maximum number of forms of ids, such as `page_01` and `cover`, that a pattern lists."""
 _SEPARATOR: Final = re.compile(r"[-_. ]")
@@ -104,11 +104,11 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     ids = _ids(gold, reading)
     systems: dict[str, Path] = {}
     for path in others:
-        found = _ids(path, reading)
-        if ids & found:
+        if _shares_id(path, reading, ids):
             systems[_system_name(root, path, systems)] = path
         else:
-            notes.append(f"{path.as_posix()}: not a system, no document has an id of gold{_id_hint(path, ids, found)}")
+            hint = _id_hint(path, ids, _ids(path, reading, MOST_RECORDS))
+            notes.append(f"{path.as_posix()}: not a system, no document has an id of gold{hint}")
     notes += [f"{path.as_posix()}: not used, there is another schema" for path in schemas[1:]]
     inferred = None
     if not schemas:
@@ -215,55 +215,71 @@ def _gold(root: Path, sources: list[Path]) -> Path:
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the first objects in a file with several documents. Invalid files have none."""
+    """Yield the objects in a file with several documents, up to the first invalid one."""
     suffix = split_name(path)[1]
     try:
         if suffix in LINES:
             with open_source(path) as file:
-                values: list[Any] = [strict_json.parse(line) for line, _ in islice(read_lines(file), MOST_RECORDS)]
-        elif suffix in CELLS:
-            values = [row for _, row in islice(CsvTable(path, (), "").rows(), MOST_RECORDS)]
+                values: Iterable[Any] = (strict_json.parse(line) for line, _ in read_lines(file))
+                yield from (value for value in values if isinstance(value, dict))
+            return
+        if suffix in CELLS:
+            values = (row for _, row in CsvTable(path, (), "").rows())
         else:
             loaded = strict_json.load(path) if suffix == DOCUMENT else None
-            values = loaded[:MOST_RECORDS] if isinstance(loaded, list) else []
+            values = loaded if isinstance(loaded, list) else []
+        yield from (value for value in values if isinstance(value, dict))
     except (ArbitreError, OSError):
         return
-    yield from (value for value in values if isinstance(value, dict))
 
 
-def _ids(path: Path, reading: ReadOptions) -> set[str]:
-    """Return the ids of the first documents of a source; none if it cannot be read."""
+def _ids(path: Path, reading: ReadOptions, most: int | None = None) -> set[str]:
+    """Return the ids of all documents of a source, or of the first ones; none if it cannot be read."""
     try:
-        return {str(record.id) for record in islice(reading.records(path, "gold"), MOST_RECORDS)} - {"None"}
+        return {str(record.id) for record in islice(reading.records(path, "gold"), most)} - {"None"}
     except ArbitreError:
         return set()
+
+
+def _shares_id(path: Path, reading: ReadOptions, ids: set[str], form: Callable[[str], str] = str) -> bool:
+    """Return whether the id of a document is one of some ids; a source is read up to the first such document."""
+    try:
+        return any(record.id is not None and form(str(record.id)) in ids for record in reading.records(path, "gold"))
+    except ArbitreError:
+        return False
 
 
 def _id_options(gold: Path, others: list[Path]) -> dict[str, Any]:
     """Return the options by which documents of gold and of other sources have the same ids."""
     records = [] if gold.is_dir() else [*_records(gold)]
     if records and not all("id" in record for record in records):
-        shared = Counter[str]()
-        in_others = [record for path in others for record in _records(path)]
+        in_gold: dict[str, set[str]] = {}
         for name in records[0]:
             values = [record.get(name) for record in records]
             texts = {str(value) for value in values if isinstance(value, (str, int)) and not isinstance(value, bool)}
             if len(texts) == len(records):
-                shared[name] = sum(str(record.get(name)) in texts for record in in_others)
-        if shared and max(shared.values()) > 0:
+                in_gold[name] = texts
+        shared = Counter(
+            name
+            for path in others
+            for record in (_records(path) if in_gold else ())
+            for name, texts in in_gold.items()
+            if str(record.get(name)) in texts
+        )
+        if shared:
             key, _ = max(shared.items(), key=lambda item: (item[1], "id" in item[0].lower()))
             return {"id_key": key}
     reading = ReadOptions()
     ids = _ids(gold, reading)
-    found = set().union(*(_ids(path, reading) for path in others))
-    if not ids or ids & found:
+    if not ids or any(_shares_id(path, reading, ids) for path in others):
         return {}
-    if {*map(normalized_id, ids)} & {*map(normalized_id, found)}:
+    normalized = {*map(normalized_id, ids)}
+    if any(_shares_id(path, reading, normalized, normalized_id) for path in others):
         return {"normalize_ids": True}
-    longer = [path for path in others if any(_with_run(ids, one) for one in _ids(path, reading))]
+    longer = [path for path in others if any(_with_run(ids, one) for one in _ids(path, reading, MOST_RECORDS))]
     for pattern in _run_patterns(ids) if longer else ():
         reading = ReadOptions(id_pattern=pattern)
-        if _ids(gold, reading) == ids and all(ids & _ids(path, reading) for path in longer):
+        if _ids(gold, reading) == ids and all(_shares_id(path, reading, ids) for path in longer):
             return {"id_pattern": pattern}
     return {}
 
