@@ -350,6 +350,19 @@ class TestInit:
         assert ([*new.systems], new.notes) == (["late"], ())
         assert new.options == ({} if key == "id" else {"id_key": key})
 
+    def test_gold_is_the_file_with_the_whole_word_and_the_others_are_listed(self):
+        Path("arbitre.toml").unlink()
+        Path("gold.jsonl").rename("ground_truth2.jsonl")
+        for name in ("golden_retriever", "old-truth"):
+            shutil.copy("careful.jsonl", f"{name}.jsonl")
+        shutil.copy("careful.jsonl", "marigold.jsonl")
+        new = arbitre.init_config()
+        assert (new.gold.name, [*new.systems]) == ("ground_truth2.jsonl", ["careful", "hasty"])
+        assert new.notes == tuple(
+            f"{name}.jsonl: not used, the gold is ground_truth2.jsonl"
+            for name in ("old-truth", "golden_retriever", "marigold")
+        )
+
     def test_other_documents_are_listed_and_nothing_is_replaced(self):
         Path("arbitre.toml").unlink()
         Path("notes.jsonl").write_text('{"id": "elsewhere"}\n', encoding="utf-8")

@@ -65,8 +65,9 @@ class NewConfig:
 def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfig:
     """Create `arbitre.toml` for the gold, the predictions and the schema in a folder, as `arbitre init` does.
 
-    Gold is the file or folder whose name contains gold, truth, reference, expected or annotated. Every other file or
-    folder of documents that shares ids with gold is treated as a system, unless its name contains one of these words.
+    Gold is the file or folder whose name contains gold, truth, reference, expected or annotated, as a whole word if
+    possible. Every other file or folder of documents that shares ids with gold is treated as a system, unless its name
+    contains one of these words.
     If there is no schema, one is inferred from gold and written to `schema.json`. If records store their id under a key
     other than `id`, the key is detected. If the file names of predictions are ids of gold followed by a run or a model,
     as in `page_02_run1.json`, the config file gets an `id_pattern` that finds both.
@@ -86,8 +87,9 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
             hint="Check the name of the folder.",
         )
     target = output_path(root / NAME, force=force)
-    sources, notes = [*_sources(root)], []
-    gold = _gold(root, sources)
+    sources, notes = [*_sources(root)], list[str]()
+    gold, *unused = _gold(root, sources)
+    notes += [f"{path.as_posix()}: not used, the gold is {gold.as_posix()}" for path in unused]
     files = [path for path in _settings_files(root) if path not in sources]
     overlays = [path for path in files if "overlay" in path.name.lower()]
     schemas = []
@@ -98,7 +100,7 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
             except ArbitreError as error:
                 if path.parent not in sources:
                     notes.append(f"{path.as_posix()}: not used as the schema. {error.message}.")
-    others = [path for path in sources if path != gold and not any(word in _name(path) for word in GOLD_NAMES)]
+    others = [path for path in sources if path != gold and path not in unused]
     options = _id_options(gold, others)
     reading = ReadOptions(**options)
     ids = _ids(gold, reading)
@@ -201,11 +203,18 @@ def _name(path: Path) -> str:
     return split_name(path)[0].lower()
 
 
-def _gold(root: Path, sources: list[Path]) -> Path:
-    for word in GOLD_NAMES:
-        for path in sources:
-            if word in _name(path):
-                return path
+def _gold(root: Path, sources: list[Path]) -> list[Path]:
+    """Return the sources whose name contains a word for gold, the most certain first: whole words before parts."""
+
+    def rank(path: Path) -> int:
+        name = _name(path)
+        found = [at for at, word in enumerate(GOLD_NAMES) if word in name]
+        whole = [at for at in found if GOLD_NAMES[at] in re.findall("[a-z]+", name)]
+        return min(whole, default=len(GOLD_NAMES) + min(found, default=len(GOLD_NAMES)))
+
+    named = sorted((path for path in sources if rank(path) < 2 * len(GOLD_NAMES)), key=rank)
+    if named:
+        return named
     found = f": {', '.join(path.name for path in sources)}" if sources else ""
     raise DataError.of(
         f"Expected a file or a folder of documents whose name contains {', '.join(GOLD_NAMES)}, got none{found}",
