@@ -379,6 +379,16 @@ class TestInit:
         assert run("init", "--force").exit_code == 0
         assert Path("arbitre.toml").read_text("utf-8") == PROJECT
 
+    def test_gold_that_cannot_be_read_is_named(self, tmp_path):
+        gold = tmp_path / "own" / "gold"
+        gold.mkdir(parents=True)
+        (gold / "a.json").write_text('{"a":', encoding="utf-8")
+        with pytest.raises(arbitre.DataError, match=r"got none\n.*a\.json:1: Expected valid JSON"):
+            arbitre.init_config(gold.parent)
+        (gold / "b.json").write_text('{"a": 1}', encoding="utf-8")
+        (note,) = arbitre.init_config(gold.parent).notes
+        assert note.startswith(f"{gold / 'a.json'}:1: Expected valid JSON")
+
     def test_a_folder_without_gold_is_an_error(self, tmp_path):
         (tmp_path / "empty").mkdir()
         with pytest.raises(arbitre.DataError, match="whose name contains gold"):

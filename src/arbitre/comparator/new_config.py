@@ -116,6 +116,7 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     if not schemas:
         schemas = [output_path(root / "schema.json", force=force)]
         inferred = infer_schema(gold, out=schemas[0], id_key=reading.id_key)
+        notes += inferred.skipped
     with output_text_file(target) as file:
         file.write(_toml(root, schemas[0], overlays[:1], gold, systems, options))
     return NewConfig(target, schemas[0], inferred, gold, systems, options, tuple(notes))

@@ -19,8 +19,8 @@ from arbitre.options import COMPARATOR, spelled_out
 from arbitre.parsing.fast_json import json_text
 from arbitre.schema import compile_plan, load
 from arbitre.schema.loading.annotations import merged_overlay
-from arbitre.schema.loading.infer import annotate, infer
-from arbitre.schema.loading.load_schema import is_schema_like
+from arbitre.schema.loading.infer import NO_DOCUMENTS, annotate, infer
+from arbitre.schema.loading.load_schema import MAX_SHOWN, is_schema_like
 from arbitre.schema.validate import find_violations
 from arbitre.storage.output_folder import destination, output_text_file, paths_among
 
@@ -74,8 +74,8 @@ def infer_schema(
         The schema, the advice on it, the number of documents and the skipped files.
 
     Raises:
-        DataError: There are no documents, a document cannot be read, or the file cannot be written or is not one that
-            arbitre wrote.
+        DataError: There are no documents, and the error lists the files that were skipped; a document cannot be read;
+            or the file cannot be written or is not one that arbitre wrote.
 
     >>> infer_schema([{"name": "Ada"}]).schema["properties"]
     {'name': {'type': 'string'}}
@@ -84,6 +84,10 @@ def infer_schema(
     target = destination(out, inputs=expand_globs(paths_among(items)), force=force)
     typed = list(column_types(items, id_key))
     documents = [record.value for item in items for record in _inferable(item, id_key, skipped)]
+    if skipped and not documents:
+        left = len(skipped) - MAX_SHOWN
+        more = [f"... and {left} more"] if left > 0 else []
+        raise DataError(Problem(NO_DOCUMENTS), *map(Problem, [*skipped[:MAX_SHOWN], *more]))
     schema = infer(documents, [name for _, types in typed for name in types.dates])
     advice, unadvised = _advice_on(schema, documents)
     overlay = _settings_of(advice)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from arbitre import interpreter
 from arbitre.errors import DataError
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from arbitre.paths import Token
     from arbitre.values import Json
+
+NO_DOCUMENTS: Final = "Expected at least one gold document to infer a schema from, got none"
+"""Message if there are no documents."""
 
 
 def infer(documents: Iterable[Json], dates: Iterable[str] = ()) -> dict[str, Any]:
@@ -39,7 +42,7 @@ def infer(documents: Iterable[Json], dates: Iterable[str] = ()) -> dict[str, Any
 
     known = list(documents)
     if not known:
-        raise DataError.of("Expected at least one gold document to infer a schema from, got none")
+        raise DataError.of(NO_DOCUMENTS)
     for position, document in enumerate(known):
         known[position] = json_form(document)
         check(known[position], "document")
