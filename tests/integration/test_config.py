@@ -379,6 +379,25 @@ class TestInit:
         assert run("init", "--force").exit_code == 0
         assert Path("arbitre.toml").read_text("utf-8") == PROJECT
 
+    def test_a_single_document_is_gold_if_there_is_no_other_gold(self, tmp_path, monkeypatch):
+        (tmp_path / "own").mkdir()
+        monkeypatch.chdir(tmp_path / "own")
+        for name in ("gold", "answer", "package"):
+            document = {"id": "a", "name": "x"} if name != "package" else {"name": "x"}
+            Path(f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+        new = arbitre.init_config()
+        assert (new.gold.name, [*new.systems]) == ("gold.json", ["answer"])
+        (note,) = new.notes
+        assert note.startswith(
+            "package.json: not a system, no document has an id of gold (in gold: 'a', here: 'package')"
+        )
+        assert note.endswith("name it under [systems].")
+        assert run("evaluate", "--no-diagnose").exit_code == 0
+        Path("gold.json").write_text('{"id":', encoding="utf-8")
+        Path("schema.json").unlink()
+        with pytest.raises(arbitre.DataError, match=r"gold\.json:1: Expected valid JSON"):
+            arbitre.init_config()
+
     def test_gold_that_cannot_be_read_is_named(self, tmp_path):
         gold = tmp_path / "own" / "gold"
         gold.mkdir(parents=True)

@@ -66,11 +66,11 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     """Create `arbitre.toml` for the gold, the predictions and the schema in a folder, as `arbitre init` does.
 
     Gold is the file or folder whose name contains gold, truth, reference, expected or annotated, as a whole word if
-    possible. Every other file or folder of documents that shares ids with gold is treated as a system, unless its name
-    contains one of these words.
-    If there is no schema, one is inferred from gold and written to `schema.json`. If records store their id under a key
-    other than `id`, the key is detected. If the file names of predictions are ids of gold followed by a run or a model,
-    as in `page_02_run1.json`, the config file gets an `id_pattern` that finds both.
+    possible. A file with a single document is gold only if there is no other gold. Every other file or folder of
+    documents that shares ids with gold is treated as a system, unless its name contains one of these words. If there is
+    no schema, one is inferred from gold and written to `schema.json`. If records store their id under a key other than
+    `id`, the key is detected. If the file names of predictions are ids of gold followed by a run or a model, as in
+    `page_02_run1.json`, the config file gets an `id_pattern` that finds both.
 
     Args:
         folder: The project folder. Its direct subfolders are searched as well.
@@ -88,6 +88,8 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
         )
     target = output_path(root / NAME, force=force)
     sources, notes = [*_sources(root)], list[str]()
+    if not any(_gold_rank(path) is not None for path in sources):
+        sources = [*_sources(root, single=True)]
     gold, *unused = _gold(root, sources)
     notes += [f"{path.as_posix()}: not used, the gold is {gold.as_posix()}" for path in unused]
     files = [path for path in _settings_files(root) if path not in sources]
@@ -122,8 +124,11 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     return NewConfig(target, schemas[0], inferred, gold, systems, options, tuple(notes))
 
 
-def _sources(root: Path) -> Iterator[Path]:
-    """Yield the files and folders of documents in a folder, in its folders and in their folders."""
+def _sources(root: Path, *, single: bool = False) -> Iterator[Path]:
+    """Yield the files and folders of documents in a folder, in its folders and in their folders.
+
+    With `single`, also yield files that may contain a single document, or that cannot be read.
+    """
     for path in _entries(root):
         if path.is_dir():
             if _is_documents(path):
@@ -132,9 +137,9 @@ def _sources(root: Path) -> Iterator[Path]:
                 yield from (
                     below
                     for below in _entries(path)
-                    if _is_documents(below) or (below.is_file() and _is_corpus_file(below))
+                    if _is_documents(below) or (below.is_file() and _is_corpus_file(below, single=single))
                 )
-        elif _is_corpus_file(path):
+        elif _is_corpus_file(path, single=single):
             yield path
 
 
@@ -151,11 +156,12 @@ def _is_documents(path: Path) -> bool:
     )
 
 
-def _is_corpus_file(path: Path) -> bool:
-    """Return whether a file contains several documents."""
+def _is_corpus_file(path: Path, *, single: bool) -> bool:
+    """Return whether a file contains several documents, or may contain a single one."""
     suffix = split_name(path)[1]
     if suffix == DOCUMENT:
-        return not path.name.endswith(SIDECAR) and not _is_schema(path) and bool([*islice(_records(path), 1)])
+        own = not path.name.endswith(SIDECAR) and not _is_schema(path)
+        return own and (single or any(True for _ in _records(path)))
     return suffix in {*LINES, *CELLS, TABLE}
 
 
@@ -204,18 +210,19 @@ def _name(path: Path) -> str:
     return split_name(path)[0].lower()
 
 
+def _gold_rank(path: Path) -> int | None:
+    """Return how uncertain a name for gold is, parts of words after whole words; None if it contains no word for it."""
+    name = _name(path)
+    found = [at for at, word in enumerate(GOLD_NAMES) if word in name]
+    whole = [at for at in found if GOLD_NAMES[at] in re.findall("[a-z]+", name)]
+    return min(whole, default=min(found) + len(GOLD_NAMES)) if found else None
+
+
 def _gold(root: Path, sources: list[Path]) -> list[Path]:
-    """Return the sources whose name contains a word for gold, the most certain first: whole words before parts."""
-
-    def rank(path: Path) -> int:
-        name = _name(path)
-        found = [at for at, word in enumerate(GOLD_NAMES) if word in name]
-        whole = [at for at in found if GOLD_NAMES[at] in re.findall("[a-z]+", name)]
-        return min(whole, default=len(GOLD_NAMES) + min(found, default=len(GOLD_NAMES)))
-
-    named = sorted((path for path in sources if rank(path) < 2 * len(GOLD_NAMES)), key=rank)
-    if named:
-        return named
+    """Return the sources whose name contains a word for gold, the most certain first."""
+    ranked = [(rank, path) for path in sources if (rank := _gold_rank(path)) is not None]
+    if ranked:
+        return [path for _, path in sorted(ranked, key=lambda one: one[0])]
     found = f": {', '.join(path.name for path in sources)}" if sources else ""
     raise DataError.of(
         f"Expected a file or a folder of documents whose name contains {', '.join(GOLD_NAMES)}, got none{found}",
@@ -316,6 +323,9 @@ def _id_hint(path: Path, ids: set[str], found: set[str]) -> str:
     """Return an id of gold and one of another source, and how ids are found."""
     if not ids or not found:
         return ""
+    if len(ids) == len(found) == 1 and split_name(path)[1] == DOCUMENT:
+        shown = f" (in gold: {min(ids)!r}, here: {min(found)!r})"
+        return f"{shown}. If it is the prediction for the only gold document, name it under [systems]."
     option = "--id-pattern (in arbitre.toml: id_pattern)" if path.is_dir() else "--id-key (in arbitre.toml: id_key)"
     where = "file names contain more than the id" if path.is_dir() else "records store the id under another key"
     return f" (in gold: {min(ids)!r}, here: {min(found)!r}). If its {where}, use {option}."
