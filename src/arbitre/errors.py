@@ -299,11 +299,12 @@ def shell_quoted(word: str) -> str:
 
     Double quotes are used if possible, because Windows has no single quotes.
 
-    >>> shell_quoted("gold.json"), shell_quoted("my gold.json"), shell_quoted("$gold")
-    ('gold.json', '"my gold.json"', "'$gold'")
+    >>> shell_quoted("thèse.json"), shell_quoted("my gold.json"), shell_quoted("$gold")
+    ('thèse.json', '"my gold.json"', "'$gold'")
     """
-    quoted = shlex.quote(word)
-    return f'"{word}"' if quoted != word and not set(word) & set('"$`') else quoted
+    if re.fullmatch(r"[\w@%+=:,./-]+", word):  # shlex would also quote accented letters
+        return word
+    return shlex.quote(word) if set(word) & set('"$`') else f'"{word}"'
 
 
 HIDDEN: Final = re.compile(

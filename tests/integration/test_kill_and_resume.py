@@ -275,7 +275,12 @@ def sources(tmp_path, monkeypatch):
 
 
 def test_every_reading_option_has_an_example():
-    assert {field.name for field in fields(ReadOptions)} - {"texts", "untyped", "field_kinds"} == READING.keys()
+    assert {field.name for field in fields(ReadOptions)} - {
+        "texts",
+        "untyped",
+        "field_kinds",
+        "drop_nulls",
+    } == READING.keys()
 
 
 @pytest.mark.parametrize("option", READING)

@@ -31,8 +31,8 @@ from arbitre.report.keywords import CorpusKeywords
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
-OF_SCHEMA = {"texts", "untyped", "field_kinds"}
-"""Fields of `ReadOptions` that are no options: `for_plan` sets them."""
+INTERNAL = {"texts", "untyped", "field_kinds", "drop_nulls"}
+"""Fields of `ReadOptions` that are no options: `for_plan` or the inference of a schema sets them."""
 GOLD, PREDICTED = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
 
 
@@ -297,7 +297,7 @@ def list_of(default):
 def test_keyword_sets_have_the_arguments_of_the_comparator():
     assert ComparatorKeywords.__annotations__.keys() | {"schema"} == signature(arbitre.Comparator).parameters.keys()
     options = {field.name for kind in (Sources, ReadOptions, EvaluationOptions) for field in fields(kind)}
-    assert CorpusKeywords.__annotations__.keys() == options - OF_SCHEMA - {"pairs"} | {
+    assert CorpusKeywords.__annotations__.keys() == options - INTERNAL - {"pairs"} | {
         "cluster",
         "fail_under",
         "fail_over",
