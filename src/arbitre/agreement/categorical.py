@@ -396,9 +396,11 @@ class RatingSums:
     def weighted(self, weights: Floats) -> RatingSums:
         """Return the sums over groups that count several times; `weights` has the shape (resamples, groups)."""
         groups, *shape = self.counts.shape
-        counts = weighted_sums(weights, self.counts.reshape(groups, -1)).reshape(-1, *shape)
-        items, rated, agreed = (weighted_sums(weights, each) for each in (self.items, self.rated, self.agreed))
-        return RatingSums(items, rated, agreed, weighted_sums(weights, self.shares), counts, self.agreement)
+        columns = (self.items, self.rated, self.agreed, self.shares, self.counts.reshape(groups, -1))
+        sums = weighted_sums(weights, np.column_stack(columns))  # one product takes a third of the time of five
+        items, rated, agreed, rest = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3:]
+        shares, counts = np.split(rest, [self.shares.shape[1]], axis=1)
+        return RatingSums(items, rated, agreed, shares, counts.reshape(-1, *shape), self.agreement)
 
     @property
     def observed(self) -> Floats:
