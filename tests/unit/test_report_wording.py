@@ -119,6 +119,23 @@ def test_equal_systems_and_undefined_scores_are_stated():
     assert lead(systems(rank(nothing, "irq")), EN) == ""
 
 
+def test_a_system_with_an_undefined_score_is_not_called_equal_to_the_best():
+    evaluations = {"a": right(*[4] * 9), "b": right(*[4] * 9), "c": right(*[1] * 9)}
+    evaluations["none"] = NAMES.evaluate([(one, [], []) for one in evaluations["a"].document_table.ids])
+    found = systems(rank(evaluations, "irq"))
+    assert lead(found, EN) == (
+        "a (1.00) has the highest score. a is better than c (p = 0.00391, max-T over 3 pairs). "
+        "No difference between a and b: same irq on every document. "
+        "No test of a and none: the score is undefined, or they have no documents in common. "
+        "2 of 3 pairs differ significantly."
+    )
+    assert lead(found, FR).endswith(
+        "Aucune différence entre a et b\u00a0: même irq pour chaque document. Pas de test entre a et none\u00a0: le "
+        "score n’est pas défini, ou ils n’ont aucun document en commun. La différence est significative pour 2 paires "
+        "sur 3."
+    )
+
+
 def test_without_tests_no_difference_is_claimed():
     found = systems(rank({"a": right(4), "b": right(3)}, "irq")) | {"tests": None}
     assert lead(found, EN) == ("Scores: a (1.00) and b (0.75). The significance of the differences was not tested.")

@@ -69,7 +69,7 @@ def verdict(tests: Sequence[Mapping[str, Any]], score: str, pairs: int, alpha: f
     """Summarise the tests of one system against others in one sentence.
 
     Args:
-        tests: Tests of the view with the same `a`, either all significant or all not.
+        tests: Tests of the view with the same `a`: all significant, all not significant, or all without a p.
         score: Name of the score.
         pairs: Number of tests that were corrected together.
         alpha: Significance level.
@@ -79,18 +79,17 @@ def verdict(tests: Sequence[Mapping[str, Any]], score: str, pairs: int, alpha: f
     ours, theirs = _name(one["a"], say), _names([test["b"] for test in tests], say)
     if len(tests) == 1 and one["significant"] and one["difference"] < 0.0:
         ours, theirs = theirs, ours
-    known = [test for test in tests if test["adjusted"] is not None]
-    if not known:
+    if one["p"] is None:
         return say("shown.unknown", a=ours, b=theirs)
-    if not any(test["differing"] for test in known):
-        return say(f"shown.same.{_units(known[0])}", a=ours, b=theirs, score=score)
+    if not any(test["differing"] for test in tests):
+        return say(f"shown.same.{_units(one)}", a=ours, b=theirs, score=score)
     pick = max if one["significant"] else min
-    sign = "=" if len(known) == 1 else "≤" if one["significant"] else "≥"
-    found = probability(pick(test["adjusted"] for test in known), sign, say)
-    corrected = say("shown.corrected", correction=known[0]["correction"], n=pairs) if pairs > 1 else ""
+    sign = "=" if len(tests) == 1 else "≤" if one["significant"] else "≥"
+    found = probability(pick(test["adjusted"] for test in tests), sign, say)
+    corrected = say("shown.corrected", correction=one["correction"], n=pairs) if pairs > 1 else ""
     if one["significant"]:
         return say("shown.differ", a=ours, b=theirs, p=found + corrected)
-    text = found + corrected + _limit(known, pairs, alpha, say)
+    text = found + corrected + _limit(tests, pairs, alpha, say)
     if len(tests) > 1:
         return say("shown.none.several", a=ours, b=theirs, p=text)
     return say("shown.none", a=ours, b=theirs, p=text)
@@ -112,13 +111,17 @@ def lead(systems: Mapping[str, Any], say: Translator) -> str:
     pairs = sum(one["p"] is not None for one in tests)
     own = [one for one in tests if one["a"] == board[0]["name"]]
     parts = [say("lead.two", scores=", ".join(named)) if len(board) == 2 else say("lead.highest", first=named[0])]  # noqa: PLR2004
-    for significant in (True, False):
-        some = [one for one in own if one["significant"] is significant]
+    tested = [one for one in own if one["p"] is not None]
+    for some in (
+        [one for one in tested if one["significant"]],
+        [one for one in tested if not one["significant"]],
+        [one for one in own if one["p"] is None],
+    ):
         if some:
             text = verdict(some, systems["score"], pairs, alpha, say)
-            parts.append(f"{text if significant else text[:1].upper() + text[1:]}.")
+            parts.append(f"{text if some[0]['significant'] else text[:1].upper() + text[1:]}.")
     if len(board) > 2:  # noqa: PLR2004
-        parts.append(say("lead.pairs", n=sum(one["significant"] for one in tests), pairs=len(tests)))
+        parts.append(say("lead.pairs", n=sum(one["significant"] for one in tests), pairs=pairs))
     return " ".join(parts)
 
 
