@@ -1,6 +1,7 @@
 """The search for causes: what becomes a cause, in which order, and with which figures."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -223,10 +224,26 @@ def test_a_sixteenth_of_the_documents_of_a_large_corpus_is_examined():
 @pytest.mark.parametrize("emptied", ["1", "2"])
 def test_all_runs_of_a_document_are_examined(emptied):
     pairs = [
-        Pair(number, run, gold, [] if run == emptied else gold) for number, gold, _ in letters(17) for run in ("1", "2")
+        Pair(number, run, gold, [] if run == emptied else gold) for number, gold, _ in letters(40) for run in ("1", "2")
     ]
     analysis = find_causes(LETTERS.plan, documents_to_search(pairs, quick=True), len(pairs))
-    assert (analysis.documents, analysis.f1q) == (32, pytest.approx(2 / 3))
+    assert (analysis.documents, analysis.f1q) == (64, pytest.approx(2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("ids", "runs", "values", "each"), [(24, 20, 1, 16), (40, 12, 1, 12), (40, 30, 1, 12), (24, 20, 500, 10)]
+)
+def test_many_runs_do_not_displace_documents(ids, runs, values, each):
+    pairs = [
+        Pair(f"d{number}", f"r{run:02}", {"pages": [number] * values}, {"pages": []})
+        for number in range(ids)
+        for run in range(runs)
+    ]
+    found = documents_to_search(pairs, quick=True)
+    assert list(Counter(pair.id for pair in found).values()) == [each] * min(ids, FEW_DOCUMENTS)
+    assert len({pair.run for pair in found}) == runs
+    assert documents_to_search(pairs[::-1], quick=True) == found
+    assert len({pair.id for pair in documents_to_search(pairs)}) >= min(ids, FEW_DOCUMENTS)
 
 
 def test_fewer_documents_are_examined_if_they_have_many_values():

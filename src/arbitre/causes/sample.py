@@ -14,7 +14,7 @@ from arbitre.causes.changes import Correction, OverlayChange, replacement
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.comparison.levels import NONE, at_path, of_nodes
 from arbitre.comparison.node_tree import NodeTree
-from arbitre.corpus.chance import chance_comparisons, sample_pairs, sample_with_all_runs
+from arbitre.corpus.chance import chance_comparisons, sample_pairs, sample_with_runs
 from arbitre.corpus.worker import compare_pairs
 from arbitre.diagnosis.faults import Pointers, find_faults
 from arbitre.diagnosis.joins import WEAK
@@ -59,10 +59,10 @@ MIN_DOCUMENTS: Final = 3
 
 
 FEW_DOCUMENTS: Final = 32
-"""Minimum number of documents that are searched for causes."""
+"""Minimum number of documents that are searched for causes, with different ids if there are as many."""
 
 MAX_DOCUMENTS: Final = 400
-"""Maximum number of documents that are searched for causes."""
+"""Maximum number of documents that are searched for causes; each run counts."""
 
 DOCUMENTS_PER_SEARCHED: Final = 16
 """Number of documents in the corpus per document that is searched for causes without `diagnose`. With 16, the search
@@ -76,17 +76,20 @@ searched even if they contain more. A higher limit finds more causes but takes l
 def documents_to_search(documents: JoinedCorpus | Sequence[Pair], *, quick: bool = False) -> list[Pair]:
     """Return the documents to search for causes, selected by a digest of the ids.
 
-    Up to `MAX_DOCUMENTS` are selected; with `quick`, one of `DOCUMENTS_PER_SEARCHED`, but at least `FEW_DOCUMENTS`. If
-    these have more than `MAX_SEARCHED_VALUES` values, proportionally fewer are selected.
+    Each run of a document counts. Up to `MAX_DOCUMENTS` are selected; with `quick`, one of `DOCUMENTS_PER_SEARCHED`,
+    but at least `FEW_DOCUMENTS`. At least `FEW_DOCUMENTS` different ids are selected, or all if there are fewer, with
+    all runs or, beyond `MAX_DOCUMENTS`, equally many runs of each. If the documents have more than
+    `MAX_SEARCHED_VALUES` values, proportionally fewer are selected.
     """
     joined = documents if isinstance(documents, JoinedCorpus) else JoinedCorpus(tuple(documents))
     few = max(FEW_DOCUMENTS, len(joined) // DOCUMENTS_PER_SEARCHED)
     most = min(few, MAX_DOCUMENTS) if quick else MAX_DOCUMENTS
-    pairs = [pair.as_json() for pair in (joined if len(joined) <= most else sample_with_all_runs(joined, most))]
+    chosen = joined if len(joined) <= most else sample_with_runs(joined, most, least=FEW_DOCUMENTS, limit=MAX_DOCUMENTS)
+    pairs = [pair.as_json() for pair in chosen]
     values = sum(number_of_values(side, MAX_SEARCHED_VALUES) for pair in pairs for side in (pair.gold, pair.predicted))
     if values > MAX_SEARCHED_VALUES and len(pairs) > FEW_DOCUMENTS:
         fewer = max(FEW_DOCUMENTS, len(pairs) * MAX_SEARCHED_VALUES // values)
-        pairs = sample_with_all_runs(JoinedCorpus(tuple(pairs)), fewer)
+        pairs = sample_with_runs(JoinedCorpus(tuple(pairs)), fewer, least=FEW_DOCUMENTS, limit=fewer)
     return pairs
 
 

@@ -162,26 +162,44 @@ def sample_by_id(documents: JoinedCorpus, most: int) -> list[Pair]:
 
     The sample depends on the ids only, not on the order of the documents.
     """
-    return list(documents.at([runs[0] for runs in _runs_by_digest(documents, most)]))
+    return list(documents.at([runs[0][1] for runs in _runs_by_digest(documents, most).values()]))
 
 
-def sample_with_all_runs(documents: JoinedCorpus, most: int) -> list[Pair]:
-    """Return all runs of the ids with the smallest digests, up to `most` pairs, but at least one id."""
-    places: list[int] = []
-    for runs in _runs_by_digest(documents, most):
-        if places and len(places) + len(runs) > most:
+def sample_with_runs(documents: JoinedCorpus, most: int, *, least: int, limit: int) -> list[Pair]:
+    """Return all runs of the ids with the smallest digests, up to `most` pairs, but at least `least` ids if there are.
+
+    If these ids have more than `limit` pairs, each has the same maximum number of runs, those with the smallest
+    digests. `limit` is at least `most` and `least`.
+    """
+    chosen: dict[str, list[tuple[str, int]]] = {}
+    total = 0
+    for identity, runs in _runs_by_digest(documents, max(most, least)).items():
+        if len(chosen) >= least and total + len(runs) > most:
             break
-        places += runs
-    return list(documents.at(places))
+        chosen[identity] = runs
+        total += len(runs)
+    if total > limit:
+        sizes = [len(runs) for runs in chosen.values()]
+        each = max(number for number in range(1, limit + 1) if sum(min(size, number) for size in sizes) <= limit)
+        for identity, runs in chosen.items():
+            chosen[identity] = sorted(sorted(runs, key=lambda run: _digest(f"{identity}\0{run[0]}"))[:each])
+    return list(documents.at([place for runs in chosen.values() for _, place in runs]))
 
 
-def _runs_by_digest(documents: JoinedCorpus, most: int) -> list[list[int]]:
-    """Return the positions of all runs of each of the at most `most` ids with the smallest digests, in this order."""
+def _digest(text: str) -> int:
+    return int.from_bytes(blake2b(encoded(text), digest_size=8).digest())
+
+
+def _runs_by_digest(documents: JoinedCorpus, most: int) -> dict[str, list[tuple[str, int]]]:
+    """Return all runs, with their positions, of each of the at most `most` ids with the smallest digests.
+
+    The ids are in the order of their digests, the runs in that of their names.
+    """
     kept: dict[str, list[tuple[str, int]]] = {}
     largest: list[tuple[int, str]] = []
     for place, (identity, run) in enumerate(documents.labels):
         if identity not in kept:
-            entry = -int.from_bytes(blake2b(encoded(identity), digest_size=8).digest()), identity
+            entry = -_digest(identity), identity
             if len(kept) < most:
                 heapq.heappush(largest, entry)
             elif entry > largest[0]:
@@ -190,7 +208,7 @@ def _runs_by_digest(documents: JoinedCorpus, most: int) -> list[list[int]]:
                 continue
             kept[identity] = []
         kept[identity].append((run or "", place))
-    return [[place for _, place in sorted(kept[identity])] for _, identity in sorted(largest, reverse=True)]
+    return {identity: sorted(kept[identity]) for _, identity in sorted(largest, reverse=True)}
 
 
 class ChanceComparison(NamedTuple):
