@@ -391,11 +391,12 @@ def systems(count, size, seed=0, *, step=0.02):
 @pytest.mark.slow
 @pytest.mark.parametrize("average", ["micro", "macro"])
 def test_fifteen_systems_can_be_distinguished(average):
-    """With 2,000 swaps the smallest p adjusted for 105 pairs was 105 / 2001 = 0.0525."""
+    """With 10,000 swaps the smallest p adjusted for 105 pairs by Holm is 105 / 10,001 = 0.0105."""
     samples = systems(15, 60)
     pairs = list(combinations(range(15), 2))
     found = contrasts([samples], [pairs], "irq", average=average)
-    assert {one.swaps for one in found} == {21_000}
+    assert {one.swaps for one in found} == {10_000}
+    assert min(one.p_holm for one in found) == pytest.approx(105 / 10_001)
     assert found[13].significant
     assert found[13].p_holm <= 0.05
     assert sum(one.p_holm <= 0.05 for one in found) <= sum(one.significant for one in found) < 105
@@ -404,7 +405,7 @@ def test_fifteen_systems_can_be_distinguished(average):
     assert all(one.p <= one.p_adjusted for one in found)
     assert {(one.level, one.correction) for one in found} == {(0.95, "max-T")}
     alone = paired_difference(samples[0], samples[1], "irq", average=average)
-    assert alone.p == alone.p_adjusted == pytest.approx(found[0].p, abs=0.002)  # of fewer swaps
+    assert alone.p == alone.p_adjusted == found[0].p  # of the same swaps
     assert alone.high - alone.low < found[0].high - found[0].low
 
 
@@ -491,6 +492,20 @@ def test_the_number_of_swaps_grows_with_comparisons_and_level():
     assert swaps.number(1, 0.05) == 10_000
     assert swaps.number(105, 0.05) == 21_000
     assert swaps.number(105, 0.01) == 105_000
+
+
+def test_a_significant_difference_of_many_systems_excludes_zero():
+    """The critical value of 435 pairs can exceed all 10,000 swaps of one pair, but not its observed difference."""
+    found = contrasts([systems(30, 60)], [list(combinations(range(30), 2))], "irq")
+    assert all(one.significant is (one.low > 0 or one.high < 0) for one in found)
+
+
+def test_more_swaps_are_drawn_only_for_tests_that_holm_decides():
+    samples = systems(9, 20)
+    pairs = list(combinations(range(9), 2))
+    apart = contrasts([[samples[a], samples[b]] for a, b in pairs], [[(0, 1)]] * 36, "irq", level=0.97)
+    assert {one.swaps for one in contrasts([samples], [pairs], "irq", level=0.97)} == {10_000}
+    assert {one.swaps for one in apart} == {12_000}
 
 
 def test_one_family_needs_fewer_documents_than_holm():

@@ -54,7 +54,7 @@ class Difference:
         clusters: Number of clusters; None if each document is a unit.
         p: Two-sided p; None if the difference is undefined.
         p_adjusted: p adjusted for all pairs, by `correction`.
-        p_holm: p adjusted for all pairs by Holm (1979).
+        p_holm: p adjusted for all pairs by Holm (1979). If max-T decides, it can be limited by the number of swaps.
         correction: "max-T" or "Holm".
         significant: Whether `p_adjusted` is at most alpha.
         detectable: Smallest true difference that would be found significant with probability 0.8; None if none would.
@@ -142,11 +142,12 @@ def contrasts(
 
     p comes from paired approximate randomisation (see `swaps`): the share of swaps whose absolute difference is at
     least the observed one. If the systems differ on at most 16 units, all swaps are enumerated. Otherwise at least
-    10,000 random swaps are drawn, and at least 10 x pairs / alpha; the observed difference is counted in addition. A
-    swap that makes the difference undefined counts as at least as large.
+    10,000 random swaps are drawn, and at least 10 / alpha; the observed difference is counted in addition. A swap that
+    makes the difference undefined counts as at least as large.
 
     Within one family, p is adjusted by the step-down max-T procedure, which uses the joint distribution of all pairs.
-    Several families have different documents; p is then adjusted by Holm's correction.
+    Several families have different documents; p is then adjusted by Holm's correction, and at least
+    10 x pairs / alpha swaps are drawn.
 
     The interval contains the shifts of the first system's scores that the test does not reject at the critical value of
     the pair's step (see `SwapSpread.ends`). It therefore excludes 0 if and only if the difference is `significant`. If
@@ -167,7 +168,8 @@ def contrasts(
     """
     alpha = threshold(level)
     check_integer("seed", seed)
-    tests = sum(map(len, pairs))
+    correction: Correction = "max-T" if len(families) == 1 else "Holm"
+    tests = 1 if correction == "max-T" else sum(map(len, pairs))
     untested: list[tuple[float, int | None, Swaps]] = []
     for samples in families:
         for sample in samples[1:]:
@@ -182,14 +184,14 @@ def contrasts(
         ]
     tests_of = [test for _, _, test in untested]
     by_holm, steps = _holm_with_levels([test.p for test in tests_of], alpha)
-    correction: Correction = "max-T" if len(families) == 1 else "Holm"
     adjusted = [test.p_max for test in tests_of] if correction == "max-T" else by_holm
     critical = [
-        test.attainable(test.critical_max if correction == "max-T" else test.critical(step), step)
-        for test, step in zip(tests_of, steps, strict=True)
+        own if p is not None and p <= alpha + ROUNDING else test.attainable(own, step)
+        for test, p, step in zip(tests_of, adjusted, steps, strict=True)
+        for own in (test.critical_max if correction == "max-T" else test.critical(step),)
     ]
     return [
-        _difference(contrast, (correction, p, p_holm), (alpha, step), room, tests=1 if correction == "max-T" else tests)
+        _difference(contrast, (correction, p, p_holm), (alpha, step), room, tests=tests)
         for contrast, p, p_holm, step, room in zip(untested, adjusted, by_holm, steps, critical, strict=True)
     ]
 

@@ -160,8 +160,8 @@ class Swaps:
     def attainable(self, critical: float, alpha: float) -> float:
         """Return the critical value; if no swap of the pair exceeds it, a bound that holds for all units and shifts.
 
-        The swaps cannot reject then. The bound is that of Hoeffding (1963): for any set of units, a share of at most
-        alpha of the swaps exceeds it.
+        The swaps cannot reject then, unless the observed difference itself exceeds it, as it can with random swaps. The
+        bound is that of Hoeffding (1963): for any set of units, a share of at most alpha of the swaps exceeds it.
         """
         if self.largest[0] > critical + SPREAD_TOLERANCE:
             return critical
@@ -193,7 +193,8 @@ def swapped(
         families: For each family, one statistic per system.
         pairs: For each family, indices of two systems each.
         alpha: Level of the tests before correction.
-        tests: Number of tests that are corrected together, which determines the number of random swaps.
+        tests: Number of tests that Holm's correction decides together, which determines the number of random swaps; 1
+            if max-T decides.
         seed: Random seed. All pairs of families with the same number of units use the same random swaps.
         enumerated: Maximum number of differing units for which all swaps are enumerated.
         chunk_cells: Maximum number of values computed at once; does not change the results.
