@@ -158,6 +158,38 @@ def test_a_score_that_becomes_undefined_falls_by_more_than_the_tolerance():
         arbitre.diff(before, after, "imq", fail_if_worse=True, tolerance=0.1)
 
 
+def test_an_undefined_score_is_not_tested_and_neither_hides_nor_passes_a_regression():
+    names = [f"d{at}" for at in range(6)]
+    found, none = written("found", dict.fromkeys(names, GOLD)), written("none", {name: [] for name in names})
+    lost = arbitre.diff(found, none, "imq")
+    assert (lost.verdict, lost.worse, lost.document_quality.p) == ("worse", True, 2 / 2**6)
+    assert [change.verdict for change in lost.headlines.values()] == [None, None, "worse"]
+    assert lost.to_dict()["micro"]["verdict"] is lost.paths[0].verdict is None
+    assert lost.notes == ("Scores of the whole corpus that are undefined before or after were not tested",)
+    suite = ET.fromstring(lost.to_junit())  # noqa: S314
+    assert [suite.get(name) for name in ("failures", "skipped")] == ["1", "2"]
+    shown = run(found, none, "--score", "imq", "--fail-if-worse", code=1)
+    assert shown.stdout.startswith("imq: worse\n")
+    assert "fell by 1.0000, from 1.0000 to 0.0000 (p = 0.0312, Holm)" in shown.stderr
+    assert "changed, not tested" in shown.stdout
+
+    one, other = written("one", {"a": GOLD}), written("other", {"a": []})
+    assert arbitre.diff(one, other, "imq").verdict == "not tested"
+    message = "Expected imq to be defined after the change, got an undefined score: Pooled"
+    assert message in run(one, other, "--score", "imq", "--fail-if-worse", code=2).stderr
+    assert run(other, one, "--score", "imq", "--fail-if-worse").stdout.startswith("imq: not tested\n")
+    assert "undefined before or after" in run(other, other, "--score", "imq", "--fail-if-worse").stderr
+
+
+def test_the_paths_that_were_not_tested_are_counted():
+    before = written("before", {"a": [{"name": "Ada", "age": 36}]}, gold={"a": [{"name": "Bo", "age": 36}]})
+    after = written("after", {"a": [{"name": "Bo"}]}, gold={"a": [{"name": "Bo", "age": 36}]})
+    title = "Paths, pooled (micro): 0 worse, 0 improved, 1 no evidence, 1 not tested"
+    assert title in run(before, after, "--score", "imq").stdout
+    french = " ".join(run(before, after, "--score", "imq", "--lang", "fr").stdout.split())
+    assert "1 sans changement établi, 1 non testé" in french
+
+
 def test_documents_present_in_one_evaluation_only_are_named():
     difference = arbitre.diff(written("before", {"a": GOLD, "b": GOLD}), written("after", {"b": GOLD, "c": GOLD}))
     assert (difference.only_before, difference.only_after, difference.documents) == (("a",), ("c",), ())

@@ -44,6 +44,7 @@ SCORE_TOLERANCE: Final = 1e-9
 """Maximum difference of scores that count as equal."""
 
 UNTESTED: Final = "The change was not tested: one of the evaluations has no results of single documents"
+UNDEFINED: Final = "Scores of the whole corpus that are undefined before or after were not tested"
 TOO_FEW: Final = (
     "Too few documents differ for a test ({}): p would be above {:.2f} even if all of them changed in the same "
     "direction; set a tolerance to limit the decrease"
@@ -86,8 +87,10 @@ class TestedChange(ScoreChange):
     verdict: Change | None = None
 
     def tested(self, p: float | None) -> TestedChange:
-        """Return the change with the verdict for an adjusted p."""
-        significant = p is not None and p <= threshold(LEVEL)
+        """Return the change with the verdict for an adjusted p; without a p, it is not tested."""
+        if p is None:
+            return self
+        significant = p <= threshold(LEVEL)
         found: Change = ("improved" if (self.difference or 0.0) > 0.0 else "worse") if significant else "no evidence"
         return replace(self, p=p, verdict=found)
 
@@ -141,13 +144,16 @@ class EvaluationDiff:
 
     @property
     def verdict(self) -> str:
-        """Summary of the tests of the three scores: improved, worse, mixed, no evidence of a change, or not tested."""
+        """Summary of the tests of the three scores: improved, worse, mixed, no evidence of a change, or not tested.
+
+        If a score was not tested, for example because it is undefined, the others can only be worse or mixed.
+        """
         found = {change.verdict for change in self.headlines.values()}
-        if {"improved", "worse"} <= found:
-            return "mixed"
+        if "worse" in found:
+            return "mixed" if "improved" in found else "worse"
         if None in found:
             return "not tested"
-        return next((name for name in ("worse", "improved") if name in found), "no evidence of a change")
+        return "improved" if "improved" in found else "no evidence of a change"
 
     @property
     def worse(self) -> bool:
@@ -290,8 +296,8 @@ def diff(
 
     Raises:
         DataError: A file is not an evaluation, the evaluations have no document in common or different clusters, the
-            change cannot be tested and `fail_if_worse` is set without `tolerance`, or `fq(beta)` requires missing
-            results of documents.
+            change cannot be tested or a score has become undefined and `fail_if_worse` is set without `tolerance`, or
+            `fq(beta)` requires missing results of documents.
         OptionError: The score is unknown or one for which lower is better, or `tolerance` is negative or is set without
             `fail_if_worse`.
         QualityBoundError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
@@ -313,13 +319,24 @@ def check_tolerance(tolerance: float | None, *, fail_if_worse: bool) -> None:
 
 
 def check_regressions(found: EvaluationDiff, *, fail_if_worse: bool) -> None:
-    """Raise QualityBoundError if the second evaluation is worse, with one problem for each score; see `diff`."""
-    if fail_if_worse and found.tolerance is None and found.micro.verdict is None:
+    """Raise QualityBoundError if the second evaluation is worse, with one problem for each score; see `diff`.
+
+    Raises DataError if the test cannot tell, because there are no results of documents or a score has become undefined.
+    """
+    if fail_if_worse and found.worse:
+        raise QualityBoundError(*map(Problem, found.regressions))
+    if not fail_if_worse or found.tolerance is not None:
+        return
+    if found.document_quality.verdict is None:  # it is always defined
         raise DataError.of(
             UNTESTED, hint="Compare the folders that `arbitre evaluate --out` has written, or set --tolerance."
         )
-    if fail_if_worse and found.worse:
-        raise QualityBoundError(*map(Problem, found.regressions))
+    lost = [label for label, one in found.headlines.items() if one.before is not None and one.after is None]
+    if lost:
+        raise DataError.of(
+            f"Expected {found.score} to be defined after the change, got an undefined score: {', '.join(lost)}",
+            hint="Set --tolerance, for which an undefined score counts as 0, or compare another score.",
+        )
 
 
 def compare_evaluations(
@@ -507,12 +524,14 @@ class _Shared:
             name: TestedChange(name, before, after).tested(p)
             for (name, (before, after)), p in zip(values.items(), adjusted, strict=True)
         }
-        alpha = threshold(LEVEL)
-        few = all(test.smallest_p > alpha / len(tests) for test in tests) and any(test.differing for test in tests)
+        alpha, known = threshold(LEVEL), [test for test in tests if test.p is not None]
+        few = all(test.smallest_p > alpha / len(known) for test in known) and any(test.differing for test in known)
         partial = any(len(table) > len(rows) for table, rows in both)
-        notes = [TOO_FEW.format(max(test.differing for test in tests), alpha)] * few + [
-            SHARED.format(len(self.rows[0]))
-        ] * partial
+        notes = [
+            *[UNDEFINED] * (len(known) < len(tests)),
+            *[TOO_FEW.format(max(test.differing for test in known), alpha)] * few,
+            *[SHARED.format(len(self.rows[0]))] * partial,
+        ]
         return changes, tuple(notes)
 
     def paths(self) -> tuple[TestedChange, ...]:

@@ -87,11 +87,12 @@ def _some(keys: Sequence[str]) -> str:
 
 def _verdicts(found: Sequence[TestedChange]) -> str:
     """Return the number of paths by verdict."""
-    if found[0].verdict is None:
-        return f"{len(found)} changed, not tested"
-    return ", ".join(
-        f"{sum(one.verdict == name for one in found)} {name}" for name in ("worse", "improved", "no evidence")
-    )
+    untested = sum(one.verdict is None for one in found)
+    if untested == len(found):
+        return f"{untested} changed, not tested"
+    names = ("worse", "improved", "no evidence")
+    counts = [f"{sum(one.verdict == name for one in found)} {name}" for name in names]
+    return ", ".join([*counts, *[f"{untested} not tested"] * bool(untested)])
 
 
 def _before_after(before: int, after: int) -> str:
