@@ -243,3 +243,18 @@ def test_a_pair_replaces_another_in_its_cell_and_no_quality_is_that_of_another_p
     assert 0 < np.count_nonzero(found) < 3000
     np.testing.assert_array_equal(qualities[found], (rows / 3000.0)[found])
     assert not known.find(rows + 1, rows)[1].any()
+
+
+def test_ordinal_agreement_of_shuffled_values_does_not_depend_on_how_many_are_drawn():
+    """Three quarters of the values are copied. Only 100 values are aligned again in each shuffle."""
+    source, ordinal = random.Random(3), {"distance": {"ordinal": {"order": list(PARTIES)}}}  # noqa: S311
+    parties = {"party": {"enum": list(PARTIES), "x-arbitre": ordinal}}
+    ada = [[source.choice(PARTIES) for _ in range(6)] for _ in range(80)]
+    bob = [[own if source.random() < 0.75 else source.choice(PARTIES) for own in page] for page in ada]
+    documents = {
+        name: {f"{at:02}": {"people": [{"party": own} for own in page]} for at, page in enumerate(pages)}
+        for name, pages in (("ada", ada), ("bob", bob))
+    }
+    party = agreement.structural(Comparator(schema(**parties)), documents, resamples=50).by_path["/people/*/party"]
+    assert party.aligned_by == "all fields"
+    assert 0.2 < party.interval.low < party.value < party.interval.high < 0.8

@@ -224,13 +224,14 @@ class _Difference:
         """Return a function that returns the difference.
 
         It takes the number of ratings of each category, of shape (resamples, categories). Only the level "ordinal"
-        depends on it: the position of a category is the number of ratings below it, plus half of its own.
+        depends on it: the position of a category is the share of ratings below it, plus half of its own. As a share,
+        it does not depend on the number of ratings, so that agreement in samples can be compared.
         """
         values = ratings.categories
         if level == "ordinal":
             if not (ordered or ratings.ordered):
                 raise DataError.of("Ordinal agreement needs ordered values", hint="Pass `categories` in order.")
-            return lambda totals: cls(positions=np.cumsum(totals, axis=-1) - totals / 2.0)
+            return lambda totals: cls(positions=_middle_ranks(totals))
         made = cls._of(values, level)
         return lambda _: made
 
@@ -284,3 +285,14 @@ class _Difference:
             return squares
         pairs: Floats = number * number - (totals * totals).sum(axis=-1)
         return pairs
+
+
+def _middle_ranks(totals: Floats) -> Floats:
+    """Return the share of ratings below each category, plus half of its own; NaN without ratings.
+
+    Args:
+        totals: Number of ratings of each category; shape (resamples, categories).
+    """
+    with np.errstate(invalid="ignore"):
+        shares: Floats = (np.cumsum(totals, axis=-1) - totals / 2.0) / totals.sum(axis=-1, keepdims=True)
+    return shares
