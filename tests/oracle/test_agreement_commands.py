@@ -223,6 +223,32 @@ def test_missing_ratings_and_numbers_are_read_from_the_table():
 
 
 @pytest.mark.parametrize(
+    ("a", "b", "schema", "categories"),
+    [
+        (["1.0", "2.0", "", "2.5"], ["1", "2", "1", "2.5"], None, ["1", "2", "2.5"]),
+        (["1.0", "2.0", "1.0", "?"], ["1", "2", "1", "?"], None, ["1.0", "2.0", "?", "1", "2"]),
+        (["007", "2.0"], ["7", "2"], None, ["007", "2.0", "7", "2"]),
+        (["1.10", "2"], ["1.1", "2"], None, ["1.10", "2", "1.1"]),
+        (["1.0", "2.0"], ["1", "2"], {"enum": ["1", "1.0", "2", "2.0"]}, ["1", "1.0", "2", "2.0"]),
+    ],
+    ids=["numbers", "texts too", "leading zeros", "final zero", "schema"],
+)
+def test_equal_numbers_are_one_category_if_all_ratings_are_numbers(a, b, schema, categories):
+    printed = agree({"a": a, "b": b}, schema)["alpha"]
+    assert sorted(printed["margins"]) == sorted(categories)
+    assert (printed["value"] == 1.0) == (categories[:2] == ["1", "2"])
+
+
+def test_suggested_distances_between_numbers_apply_to_the_table():
+    ratings = {"a": ["1.0", "1.0", "2.0", "2.0", "3.0", "3.0"] * 8, "b": [1, 2, 1, 2, 3, 3] * 8}
+    table(ratings)
+    suggested = agreement.suggest_category_distances(None, "ratings.csv", id_key="item")
+    assert [each.values for each in suggested.suggestions] == [(1, 2)]
+    alpha = agreement.agree(None, "ratings.csv", id_key="item", overlay=suggested.overlay).alpha
+    assert alpha.value == pytest.approx(suggested.alpha[""]["with"])
+
+
+@pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("a.csv", "id,a,b\n1,A,A\n1,B,B\n", "a.csv:3: The item '1' occurs twice"),

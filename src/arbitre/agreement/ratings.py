@@ -15,7 +15,7 @@ from arbitre.errors import DataError, OptionError
 from arbitre.inputs.csv_table import CsvTable, typed_value
 from arbitre.inputs.open_files import split_name
 from arbitre.inputs.reader import CELLS
-from arbitre.values import Json, canonical
+from arbitre.values import Json, Kind, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -218,6 +218,9 @@ def is_rating_table(path: str | Path) -> bool:
 def read_rating_table(path: str | Path, options: ReadOptions, plan: Plan) -> dict[str, dict[str, Json]]:
     """Read a table of ratings. An empty cell is a missing rating.
 
+    Without a schema, the ratings are numbers if all of them are numbers such as `1`, `1.0` or `2.5`; otherwise texts.
+    Digits such as `007` and `1.10` are texts.
+
     Args:
         path: A .csv or .tsv file. The column of the id, if there is one, is not an annotator; without it, the id of
             an item is its line number.
@@ -248,4 +251,16 @@ def read_rating_table(path: str | Path, options: ReadOptions, plan: Plan) -> dic
         for name, rated in ratings.items():
             if row[name]:
                 rated[item] = typed_value(row[name], kinds, options.max_depth)
-    return ratings
+    return ratings if plan.root.schema != RATINGS else _as_numbers(ratings)
+
+
+def _as_numbers(ratings: dict[str, dict[str, Json]]) -> dict[str, dict[str, Json]]:
+    """Return the texts as numbers if each is a number as Python writes it; otherwise the same ratings."""
+    texts = {str(text) for rated in ratings.values() for text in rated.values()}
+    numbers = {text: typed_value(text, {Kind.NUMBER}, 1) for text in texts}
+    if any(repr(number) != text for text, number in numbers.items()):
+        return ratings
+    whole = {text: int(float(text)) for text in texts if text.endswith(".0")}
+    return {
+        name: {item: (numbers | whole)[str(text)] for item, text in rated.items()} for name, rated in ratings.items()
+    }
