@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -88,6 +89,59 @@ def test_weights_need_ordered_categories():
 
 def test_true_and_1_are_different_categories():
     assert agreement.observed([True, 1], [1, 1]).value == 0.5
+
+
+@pytest.mark.parametrize("level", ["ordinal", "interval", "ratio"])
+def test_disagreement_is_divided_by_the_largest_difference(level):
+    """The agreement does not depend on the unit, and alpha is that of differences that are not divided."""
+    pooled = [1, 2, 2, 2, 4, 4, 1, 1]  # of the items with two ratings
+    ranks = {1: 1.5, 2: 4.5, 4: 7.0}
+    difference = {
+        "ordinal": lambda a, b: (ranks[a] - ranks[b]) ** 2,
+        "interval": lambda a, b: (a - b) ** 2,
+        "ratio": lambda a, b: ((a - b) / (a + b)) ** 2,
+    }[level]
+    largest = max(difference(a, b) for a in pooled for b in pooled)
+    observed = difference(1, 2) / 4
+    expected = sum(difference(a, b) for a, b in permutations(pooled, 2)) / (8 * 7)
+    for unit in (1, 1000):
+        data = [[value and unit * value for value in row] for row in ([1, 2, 4, 1, 9], [2, 2, 4, 1, None])]
+        alpha = agreement.krippendorff_alpha(data, level)
+        assert alpha.observed == pytest.approx(1 - observed / largest)
+        assert alpha.expected == pytest.approx(1 - expected / largest)
+        assert alpha.value == pytest.approx(1 - observed / expected)
+
+
+@pytest.mark.parametrize("distance", [{"absolute": {"scale": 100}}, {"ordinal": {"order": [1, 2, 5, 9]}}])
+def test_more_of_the_same_ratings_have_the_same_observed_agreement(distance):
+    compare = Comparator({"type": "number", "x-arbitre": {"distance": distance}})
+    rows = [(1, 2), (5, 5), (9, 5), (2, 2), (9, 9), (1, 1)]
+    found = [
+        agreement.structural(
+            compare,
+            {name: {f"{at:03}": row[side] for at, row in enumerate(rows * times)} for side, name in enumerate("ab")},
+            resamples=50,
+        ).alpha
+        for times in (2, 20)
+    ]
+    assert found[0].observed == pytest.approx(found[1].observed)
+    assert 0.5 < found[0].observed < 1.0
+    assert all(0.0 <= each.expected < each.observed for each in found)
+    assert all(each.interval.low < each.value < each.interval.high for each in found)
+
+
+def test_disagreement_within_documents_is_divided_by_the_same_difference():
+    compare = Comparator(
+        {"additionalProperties": {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 9}}}}}
+    )
+    ada = {"p": {"x": 100, "y": 300, "z": 500}, "q": {"x": 200, "y": 100}}
+    bob = {"p": {"x": 100, "y": 200, "z": 500}, "q": {"x": 200, "y": 100}}
+    alpha = agreement.structural(compare, {"ada": ada, "bob": bob}).by_path["/*"]
+    assert alpha.observed == pytest.approx(alpha.local.observed) == pytest.approx(1 - 1 / 80)
+    assert alpha.local.value == pytest.approx(
+        (alpha.local.observed - alpha.local.expected) / (1 - alpha.local.expected)
+    )
+    assert 0.0 < alpha.local.lowest.expected < alpha.local.expected < alpha.local.highest.expected < 1.0
 
 
 def test_alpha_takes_any_difference():

@@ -193,7 +193,7 @@ def _independent_alpha(
 
     def observed(part: AlignedRows) -> float | None:
         ratings = LeafRatings.of(part)
-        return observed_agreement(differences, part) if ratings is None else ratings.alpha(None).observed
+        return observed_agreement(differences, part) if ratings is None else ratings.observed()
 
     chance = independent.chance(observed, seed)
     alpha = _alpha(differences, independent.part, rated, by_document, seed, chance)

@@ -49,7 +49,8 @@ def krippendorff_alpha(
         categories: The values in order, for "ordinal"; by default those that occur, sorted.
 
     Returns:
-        The coefficient. `observed` and `expected` are 1 minus the disagreement. The value is None if all values are
+        The coefficient. `observed` and `expected` are 1 minus the disagreement, which is divided by the largest
+        difference between two values that occur unless `level` is a function. The value is None if all values are
         equal.
 
     Raises:
@@ -60,7 +61,8 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha(["AAAAAB", "ABBBBB"]).value, 4)
     -0.2222
     """
-    return alpha_of(Ratings.of(data, categories), level, ordered=categories is not None)
+    ratings, ordered = Ratings.of(data, categories), categories is not None
+    return alpha_of(ratings, level, ordered=ordered).scaled(largest_difference(ratings, level, ordered=ordered))
 
 
 def alpha_of(
@@ -74,7 +76,7 @@ def alpha_of(
         ordered: Whether the order of the categories was given.
 
     Returns:
-        The coefficient; see `krippendorff_alpha`.
+        The coefficient; see `krippendorff_alpha`. `observed` and `expected` are 1 minus the disagreement, not divided.
     """
     ratings = ratings.with_at_least(2)
     observed, expected = (
@@ -84,6 +86,29 @@ def alpha_of(
     name = f"alpha_{level if isinstance(level, str) else getattr(level, '__name__', 'function')}"
     model = "pooled ratings, without replacement"
     return Coefficient.corrected(observed, expected, name=name, chance_model=model, **facts(ratings))
+
+
+def largest_difference(
+    ratings: Ratings, level: Level | Callable[[Json, Json], float], *, ordered: bool = False
+) -> float:
+    """Return the largest difference between two values of items that at least two annotators rated.
+
+    Args:
+        ratings: The ratings.
+        level: See `krippendorff_alpha`.
+        ordered: Whether the order of the categories was given.
+
+    Returns:
+        A positive number. It is 1 for "nominal" and for a function, or if no two values differ.
+    """
+    if level == "nominal" or callable(level):
+        return 1.0
+    totals = ratings.with_at_least(2).totals()
+    occurring = totals.nonzero()[0]
+    first, second = np.triu_indices(len(occurring), 1)
+    difference = _Difference.maker(ratings, level, ordered=ordered)(totals[None])
+    largest = float(difference.between(occurring[first], occurring[second]).max(initial=0.0))
+    return largest if 0.0 < largest < np.inf else 1.0
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,8 +88,10 @@ class Coefficient:
     Attributes:
         name: Name of the coefficient.
         value: Its value, at most 1; None if it is undefined.
-        observed: Observed agreement, in [0, 1]; None if no item was rated by two annotators. For Krippendorff's alpha
-            with an unbounded difference (`interval`), 1 minus the observed disagreement, which may be negative.
+        observed: Observed agreement, in [0, 1]; None if no item was rated by two annotators. For Krippendorff's alpha,
+            1 minus the observed disagreement. With the levels "ordinal", "interval" and "ratio", this is the mean
+            difference divided by the largest difference between two values that occur. With a function that returns
+            differences above 1, the agreement can be negative.
         expected: Agreement expected by chance, on the same scale; None if it is undefined.
         chance_model: What the coefficient assumes about ratings by chance.
         reason: Why the value is undefined or negative; None otherwise.
@@ -143,6 +145,25 @@ class Coefficient:
         below = _negative(rest.get("exchanged", ())) if value < -TOLERANCE else None
         return cls(value=value, observed=observed, expected=expected, reason=below, **rest)
 
+    def scaled(self, largest: float) -> Coefficient:
+        """Return the coefficient with all disagreements divided by `largest`, a positive number.
+
+        The values and the interval stay the same.
+        """
+        if largest == 1.0:
+            return self
+        local, error = self.local, self.standard_error
+        return replace(
+            _scaled(self, largest),
+            standard_error=None if error is None else error / largest,
+            local=local
+            and replace(
+                _scaled(local, largest, "homogeneous"),
+                lowest=_scaled(local.lowest, largest),
+                highest=_scaled(local.highest, largest),
+            ),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON."""
         return asdict(self)
@@ -154,6 +175,18 @@ class Coefficient:
     def __repr__(self) -> str:
         value = "undefined" if self.value is None else f"{self.value:.4f}"
         return f"Coefficient({self.name}={value})"
+
+
+_Scaled = TypeVar("_Scaled", Coefficient, LocalChance, DocumentAgreement)
+
+
+def _scaled(part: _Scaled, largest: float, *others: str) -> _Scaled:
+    """Return a part with the disagreements in `observed`, `expected` and `others` divided by `largest`."""
+    found: dict[str, float | None] = {name: getattr(part, name) for name in ("observed", "expected", *others)}
+    changed: dict[str, Any] = {
+        name: None if agreement is None else 1.0 - (1.0 - agreement) / largest for name, agreement in found.items()
+    }
+    return replace(part, **changed)
 
 
 def _negative(exchanged: Sequence[tuple[str, str, int]]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import binom
 
 from arbitre.agreement.alignment import NONE
-from arbitre.agreement.alpha_of_ratings import AlphaSums, alpha_of
+from arbitre.agreement.alpha_of_ratings import AlphaSums, alpha_of, largest_difference
 from arbitre.agreement.categorical import (
     ChanceSums,
     RatingSums,
@@ -84,12 +84,21 @@ class LeafRatings:
         return cls(ratings, level, part.document, column)
 
     def alpha(self, by_document: ByDocument | None, chance: ShuffledChance | None = None) -> Coefficient:
-        """Return Krippendorff's alpha.
+        """Return Krippendorff's alpha; disagreement is divided by the largest difference between two ratings.
 
         Args:
             by_document: Adds the interval and the local expected agreement; None adds nothing.
             chance: The expected agreement, instead of that of pooled ratings; there is no local one then.
         """
+        coefficient = self._alpha(by_document, chance)
+        return coefficient.scaled(largest_difference(self.ratings, self.level, ordered=True))
+
+    def observed(self) -> float | None:
+        """Return 1 minus the observed disagreement, which is not divided; None without items of two annotators."""
+        return alpha_of(self.ratings, self.level, ordered=True).observed
+
+    def _alpha(self, by_document: ByDocument | None, chance: ShuffledChance | None) -> Coefficient:
+        """Return alpha with disagreement that is not divided; see `alpha`."""
         coefficient = alpha_of(self.ratings, self.level, ordered=True)
         coefficient = coefficient if chance is None else chance.applied(coefficient)
         if by_document is None:
