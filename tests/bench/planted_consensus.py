@@ -8,6 +8,8 @@ own. Each annotator copies the truth, with errors at the rate `error`:
 - each speaker, intervention and page is left out with probability `error` x `omitted`;
 - a spurious one is added for each true one with probability `error` x `invented`.
 
+With `--careless 2.5`, the rate of the first annotator is 2.5 times as high.
+
     python -m tests.bench.planted_consensus            # all tables; docs/consensus.md shows a part
     python -m tests.bench.planted_consensus --short    # a few documents
 
@@ -200,11 +202,11 @@ class Result(NamedTuple):
     kept: float
 
 
-def planted(annotators, error, faults, *, documents, size, seed):
+def planted(annotators, error, faults, *, documents, size, seed=0, careless=1.0):
     """Return the truth, and the documents of each annotator."""
     rng = random.Random(f"{seed} {annotators} {error} {faults}")  # noqa: S311
     truth = {f"{at:03}": page(rng, size) for at in range(documents)}
-    copies = [Annotator(rng, error, faults) for _ in range(annotators)]
+    copies = [Annotator(rng, error if at else error * careless, faults) for at in range(annotators)]
     return truth, {
         f"annotator {at}": {key: each.copy(own) for key, own in truth.items()} for at, each in enumerate(copies)
     }
@@ -234,10 +236,10 @@ def medoids(comparator, annotations):
     return [found]
 
 
-def simulate(annotators, error, faults, *, documents, size, seed=0, strategies=("majority", "minimum-risk")):
+def simulate(annotators, error, faults, *, strategies=("majority", "minimum-risk"), **corpus):
     """Return the result of the medoid and of each strategy."""
     comparator = Comparator(SCHEMA)
-    truth, annotations = planted(annotators, error, faults, documents=documents, size=size, seed=seed)
+    truth, annotations = planted(annotators, error, faults, **corpus)
     each = [against(comparator, truth, own) for own in medoids(comparator, annotations)]
     results = {"medoid": Result(*map(fmean, zip(*each, strict=True)))}
     for strategy in strategies:
@@ -251,17 +253,20 @@ def main():
     parser.add_argument("--documents", type=int, default=12)
     parser.add_argument("--size", type=int, default=8)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--errors", nargs="*", type=float, default=(0.1, 0.25, 0.4))
+    parser.add_argument("--annotators", nargs="*", type=int, default=(2, 3, 5, 7))
+    parser.add_argument("--careless", type=float, default=1.0)
     parser.add_argument("--regimes", nargs="*", default=list(REGIMES), choices=list(REGIMES))
     parser.add_argument("--short", action="store_true")
     given = parser.parse_args()
     documents, size, seeds = (2, 3, 1) if given.short else (given.documents, given.size, given.seeds)
+    corpus = {"documents": documents, "size": size, "careless": given.careless}
     for regime in given.regimes:
         print(f"\n| {regime}: error | annotators | medoid | majority | minimum-risk |\n|---|---|---|---|---|")
-        for error in (0.1,) if given.short else (0.1, 0.25, 0.4):
-            for annotators in (2, 3) if given.short else (2, 3, 5, 7):
+        for error in (0.1,) if given.short else given.errors:
+            for annotators in (2, 3) if given.short else given.annotators:
                 every = [
-                    simulate(annotators, error, REGIMES[regime], documents=documents, size=size, seed=seed).values()
-                    for seed in range(seeds)
+                    simulate(annotators, error, REGIMES[regime], **corpus, seed=seed).values() for seed in range(seeds)
                 ]
                 results = [Result(*map(fmean, zip(*each, strict=True))) for each in zip(*every, strict=True)]
                 cells = [f"{own.quality:.3f}, {own.f1q:.3f}, {own.kept:.2f}" for own in results]
