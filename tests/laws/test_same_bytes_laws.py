@@ -84,7 +84,7 @@ def test_commands_print_the_same_bytes_in_every_run_with_any_number_of_threads_a
     for name, keyword in (("schema", {}), ("transport", {"x-arbitre": {"match": "transport"}})):
         schema = {"type": "object", "properties": {"people": people_list | keyword}}
         (tmp_path / f"{name}.json").write_text(json.dumps(schema), encoding="utf-8")
-    truth = [people(source, source.randint(1, 5)) for _ in range(24)]
+    truth = [people(source, source.randint(1, 5)) for _ in range(12)]
     for name in ("ada", "bob", "eve"):
         lines = [
             json.dumps(
