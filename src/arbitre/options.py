@@ -498,7 +498,7 @@ class Corpus:
     diagnose: bool = switch(
         "List the faults of the predictions with their costs (faults.csv), and search up to 400 documents for causes. "
         "By default, a sixteenth of the documents is searched, but at least 32 and at most 400. "
-        "Each run of a document counts.",
+        "Each run counts as a document.",
         more="Also computes the [solidarity](diagnosis.md#solidarity). See [faults](diagnosis.md#faults-of-a-corpus).",
     )
     no_diagnose: bool = NO_DIAGNOSE

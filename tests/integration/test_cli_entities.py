@@ -240,9 +240,9 @@ def test_sentences_with_ids_are_paired_by_id():
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        ("yzx", "b.jsonl:2: Expected the sentence 'w', as in gold at line 1, got 'z'"),
-        ("wyzx", "b.jsonl:3: Expected no other sentence than in gold, got 'z'"),
-        ("yx", "b.jsonl: Expected the sentence 'w', as in gold at line 1, got none with this id"),
+        ("yzx", "b.jsonl:2: Expected a sentence with the id 'w', as in gold at line 1, got 'z'"),
+        ("wyzx", "b.jsonl:3: Expected only sentences that are in gold, got 'z'"),
+        ("yx", "b.jsonl: Expected a sentence with the id 'w', as in gold at line 1, got none"),
         ("ywxy", "b.jsonl:4: Expected 3 sentences, as in gold, got 4"),
     ],
     ids=["other", "extra", "missing", "twice"],
@@ -272,12 +272,12 @@ TAGGED = "Ada\tO\nmet\tO\nBob\tB-P\n"
         (
             TEXT,
             WORDS,
-            "b.jsonl:1: Expected spans that count characters, as in sentence 1 of gold, at line 1, got tokens",
+            "b.jsonl:1: Expected positions in characters, as in sentence 1 of gold, at line 1, got tokens",
         ),
         (
             TAGGED,
             TEXT,
-            "b.jsonl:1: Expected spans that count tokens, as in sentence 1 of gold, at line 1, got characters",
+            "b.jsonl:1: Expected positions in tokens, as in sentence 1 of gold, at line 1, got characters",
         ),
         (
             TEXT,

@@ -257,7 +257,7 @@ def test_each_of_several_texts_of_a_task_is_a_document():
         [TEXT, "Ada 😀 wins"],
     )
     assert sentences.spans == [SPANS[:2], SPANS[:1], [], []]
-    with pytest.raises(DataError, match="Expected the sentence '8/body', as in gold, got none"):
+    with pytest.raises(DataError, match="Expected a sentence with the id '8/body', as in gold, got none"):
         entities.evaluate(sentences, entities.read(both, annotator="2"))
     single = [entities.read(tasks(f"{each['to_name']}.json", [each])) for each in (title, body)]
     with pytest.raises(DataError, match="Expected 'wins' at character 6") as error:

@@ -76,7 +76,7 @@ searched even if they contain more. A higher limit finds more causes but takes l
 def documents_to_search(documents: JoinedCorpus | Sequence[Pair], *, quick: bool = False) -> list[Pair]:
     """Return the documents to search for causes, selected by a digest of the ids.
 
-    Each run of a document counts. Up to `MAX_DOCUMENTS` are selected; with `quick`, one of `DOCUMENTS_PER_SEARCHED`,
+    Each run counts as a document. Up to `MAX_DOCUMENTS` are selected; with `quick`, one of `DOCUMENTS_PER_SEARCHED`,
     but at least `FEW_DOCUMENTS`. At least `FEW_DOCUMENTS` different ids are selected, or all if there are fewer, with
     all runs or, beyond `MAX_DOCUMENTS`, equally many runs of each. If the documents have more than
     `MAX_SEARCHED_VALUES` values, proportionally fewer are selected.

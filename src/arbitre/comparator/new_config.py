@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 GOLD_NAMES: Final = ("gold", "truth", "reference", "expected", "annotated")
 """Parts of file names that show that documents are gold, the most certain first."""
 MOST_RECORDS: Final = 1000
-"""Maximum number of documents of a system in whose ids the forms of ids of gold are looked for."""
+"""Maximum number of documents of a system whose ids are searched for the forms of gold ids."""
 MOST_FORMS: Final = 3
 """Maximum number of forms of ids, such as `page_01` and `cover`, that a pattern lists."""
 _SEPARATOR: Final = re.compile(r"[-_. ]")
@@ -211,7 +211,7 @@ def _name(path: Path) -> str:
 
 
 def _gold_rank(path: Path) -> int | None:
-    """Return how uncertain a name for gold is, parts of words after whole words; None if it contains no word for it."""
+    """Return the rank of a name as a name for gold, whole words first; None if it contains none of `GOLD_NAMES`."""
     name = _name(path)
     found = [at for at, word in enumerate(GOLD_NAMES) if word in name]
     whole = [at for at in found if GOLD_NAMES[at] in re.findall("[a-z]+", name)]

@@ -74,8 +74,8 @@ def infer_schema(
         The schema, the advice on it, the number of documents and the skipped files.
 
     Raises:
-        DataError: There are no documents, and the error lists the files that were skipped; a document cannot be read;
-            or the file cannot be written or is not one that arbitre wrote.
+        DataError: There are no documents (the error lists the skipped files), a document cannot be read, or the file
+            cannot be written or is not one that arbitre wrote.
 
     >>> infer_schema([{"name": "Ada"}]).schema["properties"]
     {'name': {'type': 'string'}}

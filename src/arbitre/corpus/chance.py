@@ -166,7 +166,7 @@ def sample_by_id(documents: JoinedCorpus, most: int) -> list[Pair]:
 
 
 def sample_with_runs(documents: JoinedCorpus, most: int, *, least: int, limit: int) -> list[Pair]:
-    """Return all runs of the ids with the smallest digests, up to `most` pairs, but at least `least` ids if there are.
+    """Return all runs of the ids with the smallest digests, up to `most` pairs, but at least `least` ids if possible.
 
     If these ids have more than `limit` pairs, each has the same maximum number of runs, those with the smallest
     digests. `limit` is at least `most` and `least`.

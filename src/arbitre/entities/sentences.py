@@ -51,7 +51,7 @@ _SAME_FILES: Final = (
     "The files of all annotators must have the same sentences in the same order, or an `id` for each record."
 )
 
-_UNITS: Final = "Positions count characters in records with `text` and in files of annotation tools. Convert one side."
+_UNITS: Final = "Positions count characters in records with `text` and in files of annotation tools. Convert one file."
 _TEXTS: Final = "Positions in different texts cannot be compared. Correct the text, or the order of the sentences."
 _EXCERPT: Final = 10
 """Number of characters of a text in an error."""
@@ -297,11 +297,9 @@ class Sentences:
         if missing is None and extra is None:
             return
         place = "" if missing is None or (line := _line(self, missing)) is None else f" at line {line}"
-        wanted = "no other sentence than" if missing is None else f"the sentence {ours[missing]!r}, as"
+        wanted = "only sentences that are" if missing is None else f"a sentence with the id {ours[missing]!r}, as"
         if extra is None:
-            raise DataError.of(
-                f"Expected {wanted} in {name}{place}, got none with this id", file=predicted.source.file, hint=hint
-            )
+            raise DataError.of(f"Expected {wanted} in {name}{place}, got none", file=predicted.source.file, hint=hint)
         raise predicted.source.error(extra, f"Expected {wanted} in {name}{place}, got {theirs[extra]!r}", hint=hint)
 
     def _check_ends(self, other: Sentences) -> None:
@@ -325,11 +323,11 @@ class Sentences:
             hint: How to solve different tokens.
 
         Raises:
-            DataError: The spans count different units, or the text or a token differs in NFC.
+            DataError: The positions are in different units, or the text or a token differs in NFC.
         """
         unit, other_unit = self._unit(number), other._unit(at)
         if None not in {unit, other_unit} and unit != other_unit:
-            message = f"Expected spans that count {unit}s, as in {self._named(number, name)}, got {other_unit}s"
+            message = f"Expected positions in {unit}s, as in {self._named(number, name)}, got {other_unit}s"
             raise other.source.error(at, message, hint=_UNITS)
         text, other_text = (
             None if source.texts is None else source.texts[position]

@@ -437,7 +437,7 @@ def _edits(changes: Iterable[_Change]) -> Iterator[Edit]:
 
 
 class _Clashes:
-    """The changes of a document, by where they are, to find those that exclude each other."""
+    """Index of the changes of a document by their paths, to find those that exclude each other."""
 
     def __init__(self, changes: Sequence[_Change]) -> None:
         self._changes = changes

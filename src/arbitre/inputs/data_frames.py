@@ -38,7 +38,7 @@ class ParquetTable:
 
     path: Path
     drop_nulls: bool = False
-    """Whether to leave out the null fields of structs. A struct has every field that one of its column has."""
+    """Whether to leave out the null fields of structs. A field of one struct in a column is in all of them."""
 
     @property
     def columns(self) -> list[str]:
@@ -222,7 +222,7 @@ class FrameTable:
             if names.count(name) != 1:
                 raise DataError.of(
                     f"Expected one column {name!r}, got {names.count(name) or 'none'}",
-                    hint=f"Rename the columns: names must be texts, unlike {other[0]!r}."
+                    hint=f"Column names must be texts, got {other[0]!r}. Rename the columns."
                     if other
                     else did_you_mean(name, names, hint),
                 )

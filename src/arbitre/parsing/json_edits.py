@@ -130,7 +130,7 @@ class _EditedPart:
     """A part of a container that is edited.
 
     Attributes:
-        lead: What is between the part before, or the opening bracket, and this part.
+        lead: Text between the previous part, or the opening bracket, and this part.
         name: Its key with the colon; "" for an item.
         value: Its value: a text, or a container in which something is edited; None if it is removed.
         indentation: That of the line where the value begins.
@@ -158,7 +158,7 @@ class _EditedContainer:
         brackets: Its opening and its closing bracket.
         indentation: That of the line of the opening bracket.
         parts: All parts, also removed ones.
-        tokens: The parts by position or key; of repeated keys, the first.
+        tokens: The parts by position or key; the first of repeated keys.
         tail: White space before the closing bracket.
     """
 

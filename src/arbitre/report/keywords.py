@@ -85,8 +85,8 @@ class SharedKeywords(ReadingKeywords, total=False):
     declares, or if no prediction matches any part of its gold. On the command line, the exit code is then 2."""
     diagnose: bool
     """List the faults of the predictions with their costs (faults.csv), and search up to 400 documents for causes.
-    By default, a sixteenth of the documents is searched, but at least 32 and at most 400. Each run of a document
-    counts."""
+    By default, a sixteenth of the documents is searched, but at least 32 and at most 400. Each run counts as a
+    document."""
     no_diagnose: bool
     """Do not search for causes."""
     no_chance: bool
@@ -262,7 +262,7 @@ def _is_source(pairs: Pairs) -> bool:
     if not isinstance(pairs, Iterable):
         raise OptionError.of(
             f"Expected (id, gold, predicted) triples, a data frame or paths, got {type(pairs).__name__}",
-            hint="Call `collect()` on a lazy data frame, and pass `gold` and `predicted` by name.",
+            hint="For a lazy data frame, call `collect()` first. Pass documents as `gold=` and `predicted=`.",
         )
     return False
 

@@ -54,7 +54,7 @@ class Difference:
         clusters: Number of clusters; None if each document is a unit.
         p: Two-sided p; None if the difference is undefined.
         p_adjusted: p adjusted for all pairs, by `correction`.
-        p_holm: p adjusted for all pairs by Holm (1979). If max-T decides, it can be limited by the number of swaps.
+        p_holm: p adjusted for all pairs by Holm (1979). With max-T, the number of swaps limits how small it is.
         correction: "max-T" or "Holm".
         significant: Whether `p_adjusted` is at most alpha.
         detectable: Smallest true difference that would be found significant with probability 0.8; None if none would.
@@ -141,12 +141,12 @@ def contrasts(
     """Test pairs of systems within families, and adjust p for all pairs of all families.
 
     p comes from paired approximate randomisation (see `swaps`): the share of swaps whose absolute difference is at
-    least the observed one. If the systems differ on at most 16 units, all swaps are enumerated. Otherwise at least
-    10,000 random swaps are drawn, and at least 10 / alpha; the observed difference is counted in addition. A swap that
-    makes the difference undefined counts as at least as large.
+    least the observed one. If the systems differ on at most 16 units, all swaps are enumerated. Otherwise 10,000 random
+    swaps are drawn, or 10 / alpha if that is more; the observed difference is counted in addition. A swap that makes
+    the difference undefined counts as at least as large.
 
     Within one family, p is adjusted by the step-down max-T procedure, which uses the joint distribution of all pairs.
-    Several families have different documents; p is then adjusted by Holm's correction, and at least
+    With several families, which have different documents, p is adjusted by Holm's correction, and at least
     10 x pairs / alpha swaps are drawn.
 
     The interval contains the shifts of the first system's scores that the test does not reject at the critical value of

@@ -160,8 +160,9 @@ class Swaps:
     def attainable(self, critical: float, alpha: float) -> float:
         """Return the critical value; if no swap of the pair exceeds it, a bound that holds for all units and shifts.
 
-        The swaps cannot reject then, unless the observed difference itself exceeds it, as it can with random swaps. The
-        bound is that of Hoeffding (1963): for any set of units, a share of at most alpha of the swaps exceeds it.
+        In that case the test cannot reject, unless the observed difference itself exceeds the critical value, which is
+        possible with random swaps. The bound is that of Hoeffding (1963): for any set of units, a share of at most
+        alpha of the swaps exceeds it.
         """
         if self.largest[0] > critical + SPREAD_TOLERANCE:
             return critical

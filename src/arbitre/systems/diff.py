@@ -146,7 +146,7 @@ class EvaluationDiff:
     def verdict(self) -> str:
         """Summary of the tests of the three scores: improved, worse, mixed, no evidence of a change, or not tested.
 
-        If a score was not tested, for example because it is undefined, the others can only be worse or mixed.
+        If a score was not tested, for example because it is undefined, the summary is worse, mixed or not tested.
         """
         found = {change.verdict for change in self.headlines.values()}
         if "worse" in found:
@@ -321,7 +321,8 @@ def check_tolerance(tolerance: float | None, *, fail_if_worse: bool) -> None:
 def check_regressions(found: EvaluationDiff, *, fail_if_worse: bool) -> None:
     """Raise QualityBoundError if the second evaluation is worse, with one problem for each score; see `diff`.
 
-    Raises DataError if the test cannot tell, because there are no results of documents or a score has become undefined.
+    Raises DataError if the change cannot be tested, because there are no results of documents or a score has become
+    undefined.
     """
     if fail_if_worse and found.worse:
         raise QualityBoundError(*map(Problem, found.regressions))
