@@ -44,6 +44,9 @@ MAX_VALUES: Final = 1 << 22
 """Maximum number of values of a document, lists and objects included. The largest answers of language models have 4 MB
 of text, and so at most half as many values. Comparing a document of this size takes about 15 s and 1 GB."""
 
+MAX_EXACT_FLOAT: Final = 2.0**53
+"""Largest magnitude up to which every integer is a float."""
+
 MAX_BYTES: Final = 1 << 26
 """Maximum size of the JSON text of a document, in bytes."""
 

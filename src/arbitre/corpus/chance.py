@@ -9,7 +9,6 @@ import heapq
 import math
 from collections import defaultdict
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from arbitre.errors import DataError, FunctionError, SolverError
 from arbitre.inputs.records import Pair
 from arbitre.metricity.entry_pool import EntryColumn
 from arbitre.paths import wildcard
-from arbitre.storage.columns import encoded
+from arbitre.storage.columns import digest
 from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT
 
@@ -182,12 +181,8 @@ def sample_with_runs(documents: JoinedCorpus, most: int, *, least: int, limit: i
         sizes = [len(runs) for runs in chosen.values()]
         each = max(number for number in range(1, limit + 1) if sum(min(size, number) for size in sizes) <= limit)
         for identity, runs in chosen.items():
-            chosen[identity] = sorted(sorted(runs, key=lambda run: _digest(f"{identity}\0{run[0]}"))[:each])
+            chosen[identity] = sorted(sorted(runs, key=lambda run: digest(f"{identity}\0{run[0]}"))[:each])
     return list(documents.at([place for runs in chosen.values() for _, place in runs]))
-
-
-def _digest(text: str) -> int:
-    return int.from_bytes(blake2b(encoded(text), digest_size=8).digest())
 
 
 def _runs_by_digest(documents: JoinedCorpus, most: int) -> dict[str, list[tuple[str, int]]]:
@@ -199,7 +194,7 @@ def _runs_by_digest(documents: JoinedCorpus, most: int) -> dict[str, list[tuple[
     largest: list[tuple[int, str]] = []
     for place, (identity, run) in enumerate(documents.labels):
         if identity not in kept:
-            entry = -_digest(identity), identity
+            entry = -digest(identity), identity
             if len(kept) < most:
                 heapq.heappush(largest, entry)
             elif entry > largest[0]:

@@ -14,7 +14,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,7 +24,7 @@ from arbitre.comparison.node_tree import Verdict
 from arbitre.engine.columns.column import Column, below_transport
 from arbitre.inputs.source_search import SourceText, words
 from arbitre.paths import STAR, escape, order
-from arbitre.storage.columns import encoded
+from arbitre.storage.columns import digest
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -390,7 +389,7 @@ def search_halvings(documents: int) -> int:
 
 def is_searched(identity: str, halvings: int) -> bool:
     """Return whether a document belongs to the sample. Depends only on its id; each halving keeps half of the ids."""
-    return halvings == 0 or int.from_bytes(blake2b(encoded(identity), digest_size=8).digest()) >> (64 - halvings) == 0
+    return halvings == 0 or digest(identity) >> (64 - halvings) == 0
 
 
 def shares_in_source(

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from arbitre.classification import ClassScores
 from arbitre.comparator import Comparator
-from arbitre.engine.columns.ragged import cross_slices
+from arbitre.engine.columns.ragged import cross_slices, rank_among_equal
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.matching.assignment import assign_all
 from arbitre.options import Scheme
@@ -286,7 +286,7 @@ class EntityColumns:
         component: Indices = labels.astype(np.intp)
         components = component[:height], component[height:]
         heights, widths = (np.bincount(side, minlength=count) for side in components)
-        ranks = [_ranks(side, sizes) for side, sizes in zip(components, (heights, widths), strict=True)]
+        ranks = [_ranks(side) for side in components]
         sizes = heights * widths
         owner = components[0][row]
         cells = (sizes.cumsum() - sizes)[owner] + ranks[0][row] * widths[owner] + ranks[1][column]
@@ -338,11 +338,11 @@ def _beginning_within(
     return owner, order[low[owner] + step]
 
 
-def _ranks(groups: Indices, sizes: Indices) -> Indices:
-    """Return the position of each element in its group, from the groups of the elements and the sizes of the groups."""
+def _ranks(groups: Indices) -> Indices:
+    """Return the position of each element among those of its group."""
     order = groups.argsort(kind="stable")
     ranks = np.empty(len(groups), dtype=np.intp)
-    ranks[order] = np.arange(len(groups)) - (sizes.cumsum() - sizes).repeat(sizes)
+    ranks[order] = rank_among_equal(groups[order])
     return ranks
 
 

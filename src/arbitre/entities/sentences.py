@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from arbitre.engine.columns.ragged import starts_of
 from arbitre.entities.spans import (
     AUTO,
     IRREGULAR_HINT,
@@ -224,8 +225,7 @@ class Sentences:
         if self.tags is None or self.starts is None:
             return moved
         parts = [self.tags[self.starts[number] : self.starts[number + 1]] for number in order]
-        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[order])])
-        return replace(moved, tags=list(chain.from_iterable(parts)), starts=starts)
+        return replace(moved, tags=list(chain.from_iterable(parts)), starts=starts_of(np.diff(self.starts)[order]))
 
     @property
     def lengths(self) -> Sequence[int] | None:

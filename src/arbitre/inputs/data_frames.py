@@ -13,6 +13,7 @@ from arbitre.inputs.document_ids import RUN
 from arbitre.inputs.strict_json import check_value
 from arbitre.parsing.json_form import json_form
 from arbitre.tables.arrow import import_pyarrow
+from arbitre.values import MAX_EXACT_FLOAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -133,14 +134,11 @@ class ParquetTable:
 BATCH_ROWS: Final = 1024
 """Number of rows decoded at once."""
 
-_EXACT: Final = 2**53
-"""Floats below this number represent each integer exactly."""
-
 
 def _labels(values: Iterable[Json]) -> list[Json]:
     """Return ids or runs with floats such as 1.0 as integers: pandas stores integers as floats if one is missing."""
     return [
-        int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
+        int(value) if isinstance(value, float) and value.is_integer() and abs(value) < MAX_EXACT_FLOAT else value
         for value in values
     ]
 

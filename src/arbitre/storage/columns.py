@@ -7,6 +7,7 @@ import mmap
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
@@ -348,3 +349,8 @@ class RepeatedTexts(LazySequence[str | None]):
 def encoded(text: str) -> bytes:
     """Encode a string as UTF-8, including lone surrogates."""
     return text.encode(errors="surrogatepass")
+
+
+def digest(text: str) -> int:
+    """Return a 64-bit digest of a string, which orders and samples documents by their ids."""
+    return int.from_bytes(blake2b(encoded(text), digest_size=8).digest())

@@ -17,7 +17,7 @@ from arbitre.matching.coupling import normalise_masses, transport_1d
 from arbitre.matching.transport import require_positive, transport_all
 from arbitre.matching.transport_options import ExactSolver, MassScheme, SinkhornSolver
 from arbitre.paths import pointer
-from arbitre.values import ABSENT, Json, Kind, kind_of
+from arbitre.values import ABSENT, MAX_EXACT_FLOAT, Json, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +36,6 @@ SORTED_MIN_CELLS: Final = 1 << 8
 
 SHARE_TOLERANCE: Final = 1e-9
 """Share of an item's mass below which a rest does not count as unmatched."""
-
-
-MAX_EXACT_FLOAT: Final = 2.0**53
-"""Largest magnitude up to which every integer is a float."""
 
 
 class ItemSide(NamedTuple):
