@@ -282,15 +282,15 @@ class TestSources:
     @pytest.mark.parametrize(
         ("pairs", "message", "hint"),
         [
-            (pd.DataFrame([["a", "[]", "[]"]]), "Expected one column 'id', got none", "must be texts, unlike 0"),
+            (pd.DataFrame([["a", "[]", "[]"]]), "Expected one column 'id', got none", "must be texts, got 0"),
             (
                 pd.DataFrame([[1]], columns=[["q"], ["id"]]),
                 "Expected one column 'id', got none",
-                r"unlike \('q', 'id'\)",
+                r"must be texts, got \('q', 'id'\)",
             ),
             (pl.Series(["a"]), "Expected a data frame with columns, got Series", "`gold_key`"),
             (pl.LazyFrame({"id": ["a"]}), "Expected .*triples, a data frame or paths, got LazyFrame", r"`collect\(\)`"),
-            (7, "Expected .*triples, a data frame or paths, got int", "by name"),
+            (7, "Expected .*triples, a data frame or paths, got int", "`gold=` and `predicted=`"),
         ],
     )
     def test_what_is_no_table_of_documents_is_refused(self, pairs, message, hint):
