@@ -49,9 +49,9 @@ def krippendorff_alpha(
         categories: The values in order, for "ordinal"; by default those that occur, sorted.
 
     Returns:
-        The coefficient. `observed` and `expected` are 1 minus the disagreement, which is divided by the largest
-        difference between two values that occur unless `level` is a function. The value is None if all values are
-        equal.
+        The coefficient. `observed` and `expected` are 1 minus the disagreement. Unless `level` is a function, the
+        disagreement is divided by the largest difference between two values that occur. The value is None if all values
+        are equal.
 
     Raises:
         DataError: The sequences differ in length, there are fewer than two, or `level` requires ordered values or
@@ -76,7 +76,7 @@ def alpha_of(
         ordered: Whether the order of the categories was given.
 
     Returns:
-        The coefficient; see `krippendorff_alpha`. `observed` and `expected` are 1 minus the disagreement, not divided.
+        The coefficient; see `krippendorff_alpha`. `observed` and `expected` are 1 minus the unscaled disagreement.
     """
     ratings = ratings.with_at_least(2)
     observed, expected = (

@@ -94,11 +94,11 @@ class LeafRatings:
         return coefficient.scaled(largest_difference(self.ratings, self.level, ordered=True))
 
     def observed(self) -> float | None:
-        """Return 1 minus the observed disagreement, which is not divided; None without items of two annotators."""
+        """Return 1 minus the unscaled observed disagreement; None if no item was rated by two annotators."""
         return alpha_of(self.ratings, self.level, ordered=True).observed
 
     def _alpha(self, by_document: ByDocument | None, chance: ShuffledChance | None) -> Coefficient:
-        """Return alpha with disagreement that is not divided; see `alpha`."""
+        """Return alpha with unscaled disagreement; see `alpha`."""
         coefficient = alpha_of(self.ratings, self.level, ordered=True)
         coefficient = coefficient if chance is None else chance.applied(coefficient)
         if by_document is None:

@@ -49,8 +49,8 @@ MIN_GAIN: Final = 1e-6
 """Minimum increase in f1q."""
 
 ROUNDS: Final = 3
-"""Maximum number of times that the detectors of a phase run, as changes can uncover further causes. Rounds after which
-an explanation is left to the next round do not count."""
+"""Maximum number of times that the detectors of a phase run, as changes can uncover further causes. A round that defers
+an explanation to the next round does not count."""
 
 
 def phases() -> tuple[tuple[Detector, ...], ...]:

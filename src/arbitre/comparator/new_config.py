@@ -166,7 +166,7 @@ def _is_corpus_file(path: Path, *, single: bool) -> bool:
 
 
 def _settings_files(root: Path) -> Iterator[Path]:
-    """Yield the files in a folder and in its folders that are schemas or overlays by their names, the nearest first."""
+    """Yield the files in a folder and in its folders whose names mark them as schemas or overlays, nearest first."""
     folders = [root, *(path for path in _entries(root) if path.is_dir())]
     yield from (
         path
@@ -325,7 +325,7 @@ def _id_hint(path: Path, ids: set[str], found: set[str]) -> str:
         return ""
     if len(ids) == len(found) == 1 and split_name(path)[1] == DOCUMENT:
         shown = f" (in gold: {min(ids)!r}, here: {min(found)!r})"
-        return f"{shown}. If it is the prediction for the only gold document, name it under [systems]."
+        return f"{shown}. If this file is the prediction for the only gold document, name it under [systems]."
     option = "--id-pattern (in arbitre.toml: id_pattern)" if path.is_dir() else "--id-key (in arbitre.toml: id_key)"
     where = "file names contain more than the id" if path.is_dir() else "records store the id under another key"
     return f" (in gold: {min(ids)!r}, here: {min(found)!r}). If its {where}, use {option}."

@@ -93,10 +93,10 @@ BOUND_MIN_PAIRS: Final = 2048
 """Number of pairs of items from which the comparison of long texts is deferred (see `Distance.expensive_above`)."""
 
 HINTED_CHARACTERS: Final = 1 << 24
-"""Mean number of pairs of characters above which a Levenshtein distance is first searched for among small ones.
+"""Mean product of the lengths of two texts above which RapidFuzz expects a small Levenshtein distance (`score_hint`).
 
-Two texts of 240,000 characters of which 1% differ take 0.07 s instead of 2.1 s, and no longer if half of them differ.
-Many different texts of 300 characters would take twice as long.
+For two texts of 240,000 characters, this reduces the time from 2.1 s to 0.07 s if 1% of the characters differ, and does
+not increase it if half of them differ. For many different texts of 300 characters, it would double the time.
 """
 
 INTERRUPTIBLE_CHARACTERS: Final = 1 << 30

@@ -47,7 +47,7 @@ _NO_TOKENS: Final = "Remove the sentence from both files."
 _LINES: Final = {".jsonl", ".ndjson"}
 _SPACE: Final = re.compile(r"\s")
 _KEYS: Final = ("start", "end", "label")
-_SAME: Final = "Gold and predictions must have the same sentences in the same order, or the same ids, each once."
+_SAME: Final = "Gold and predictions must have the same sentences, in the same order unless each has a unique id."
 _SAME_FILES: Final = (
     "The files of all annotators must have the same sentences in the same order, or an `id` for each record."
 )
@@ -320,7 +320,7 @@ class Sentences:
             other: The predictions, or the annotations of another annotator.
             at: Position of the sentence on this other side.
             name: Name of this side in errors.
-            hint: How to solve different tokens.
+            hint: Hint of the error if tokens differ.
 
         Raises:
             DataError: The positions are in different units, or the text or a token differs in NFC.

@@ -332,9 +332,10 @@ def _regions(result: list[Json], timed: set[str], found: Found, place: _Place, a
 
 
 def _text_of(data: Mapping[str, Json], regions: list[_Region], name: str | None) -> str | None:
-    """Return the text of regions: the only one that contains all marked texts; None if several or none do.
+    """Return the text that contains all marked texts of some regions; None if none does.
 
-    If several do, an object is taken to have the text of the same name.
+    If several do, it is the one with the name of the object, or None if there is no such text. The only text of a task
+    with one object is always returned.
 
     Args:
         data: The data of the task.

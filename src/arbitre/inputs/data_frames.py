@@ -39,7 +39,8 @@ class ParquetTable:
 
     path: Path
     drop_nulls: bool = False
-    """Whether to leave out the null fields of structs. A field of one struct in a column is in all of them."""
+    """Whether to leave out the null fields of structs. If one struct in a column has a field, the others
+    have it too, as null if absent."""
 
     @property
     def columns(self) -> list[str]:
@@ -52,10 +53,10 @@ class ParquetTable:
         return names
 
     def blocks(self, id_key: str, columns: Sequence[str], size: int) -> Iterator[tuple[range, int]]:
-        """Yield consecutive row groups of at least `size` bytes together, and the number of their first row, from 1.
+        """Yield blocks of consecutive row groups, each with the number of its first row, counted from 1.
 
-        Opening the file takes time proportional to the number of row groups, so small ones are read together. The other
-        arguments and the errors are those of `rows`.
+        Every block except the last has at least `size` bytes: opening the file takes time proportional to the number of
+        row groups, so small ones are read together. The other arguments and the errors are those of `rows`.
         """
         pa = import_pyarrow(self.path)
         try:

@@ -232,7 +232,7 @@ class Reader:
             offset += length
 
     def table_blocks(self, path: Path, size: int) -> Iterator[tuple[range, int]]:
-        """Yield row groups of a Parquet table, at least `size` bytes together, and the number of their first row."""
+        """Yield blocks of row groups of a Parquet table, each with the number of its first row; see `ParquetTable`."""
         from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
 
         return ParquetTable(path).blocks(self.id_key, [self.column], size)

@@ -241,8 +241,8 @@ def match(
 
     Args:
         cost: Costs of all pairs, in [0, 1]; shape (n, m). The quality of a pair is 1 - cost.
-        method: Name of the matching: hungarian, greedy, ordered, sequence, keyed, set or transport. With all its
-            options, `{name: {option: value}}` as in a schema.
+        method: Name of the matching: hungarian, greedy, ordered, sequence, keyed, set or transport. To pass its
+            options as in a schema, write `{name: {option: value}}`; there are then no keyword options.
         allowed: Mask of the pairs that may be matched; shape (n, m). By default, all. Required for `keyed` and `set`,
             where it marks the pairs with the same key or value. Transport cannot exclude pairs.
         masses: Masses of the rows and of the columns, for transport: "uniform", or arrays of shapes (n,) and (m,), in

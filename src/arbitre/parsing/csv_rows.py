@@ -49,8 +49,8 @@ def csv_rows(
         delimiter: The delimiter; None to detect it. A delimiter is suitable if quotes occur only around whole cells of
             the first row. The suitable one of `DELIMITERS` that gives the most columns is used. If none is suitable,
             the one that splits the first line into the most columns is used.
-        suffix: Suffix of the file. In a `.tsv` file, the delimiter is a tab if there is one in the first row, outside
-            of quotes.
+        suffix: Suffix of the file. In a `.tsv` file, the delimiter is a tab if the first row contains a tab outside
+            quotes and quotes occur only around whole cells.
 
     Raises:
         CsvError: A row is not CSV.

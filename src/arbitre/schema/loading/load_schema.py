@@ -440,7 +440,7 @@ def import_object(name: str) -> Any:  # noqa: ANN401  (anything that a module ma
     The current folder stays importable, for worker processes.
 
     Raises:
-        NotFoundError: There is no such module or name, or the module raises another error or ends Python.
+        NotFoundError: There is no such module or name, or the module raises another error or calls `sys.exit`.
         ArbitreError: The module raises it.
     """
     module, _, attribute = name.partition(":")
@@ -458,7 +458,7 @@ def import_object(name: str) -> Any:  # noqa: ANN401  (anything that a module ma
     except (Exception, SystemExit) as error:
         raise NotFoundError.of(
             f"Cannot import {name!r}: {type(error).__name__}: {error}",
-            hint=f"Correct the module. `python -c 'import {module}'` prints the traceback.",
+            hint=f'Correct the module. To see the traceback, run `python -c "import {module}"`.',
         ) from error
     if not hasattr(loaded, attribute):
         raise NotFoundError.of(
