@@ -82,6 +82,23 @@ def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined, c
     assert killed
 
 
+def test_a_worker_searches_for_the_causes_and_finds_the_same(tmp_path, cluster, monkeypatch):
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    (tmp_path / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    names = ("Ada Crewe", "Bob Arnoult", "Cyd Vaudreine", "Dan Quill", "Eve Westonbirt", "Fay Castelnoir")
+    for side, spell in (("gold", str), ("predicted", str.upper)):
+        documents = [{"id": f"d{at:03}", "name": spell(names[at % len(names)])} for at in range(600)]
+        (tmp_path / f"{side}.jsonl").write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
+    sources = {side: tmp_path / f"{side}.jsonl" for side in ("gold", "predicted")}
+    comparator = Comparator(tmp_path / "schema.json")
+    here = comparator.evaluate(**sources, out=tmp_path / "here", workers=1)
+    monkeypatch.delattr("arbitre.causes.search.Search.of")  # in this process only
+    there = comparator.evaluate(
+        **sources, out=tmp_path / "there", engine="dask", scheduler=cluster.scheduler_address, no_report=True
+    )
+    assert [cause.kind for cause in there.causes] == [cause.kind for cause in here.causes] == ["case"]
+
+
 def test_an_unreachable_scheduler_is_named(monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("arbitre.corpus.cluster.CONNECTION_TIMEOUT", 0.5)

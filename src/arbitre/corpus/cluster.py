@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from arbitre.corpus.checkpoints import write_checkpoint
 from arbitre.errors import ArbitreError, DataError
+from arbitre.inputs.open_files import Workers
 from arbitre.interpreter import collecting_rarely
 from arbitre.version import __version__
 
@@ -81,7 +82,7 @@ class Submission(NamedTuple):
     workers: set[str]
 
 
-class DaskCluster:
+class DaskCluster(Workers):
     """Executor on the workers of a Dask scheduler.
 
     Workers read the documents themselves, so the files must have the same names on all machines (a shared file
@@ -121,9 +122,14 @@ class DaskCluster:
             for _, found in ClusterRun(client, self.scheduler, function).results(items):
                 yield found.result
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is a connection."""
+        return self._connected is not None
+
     def prepare(self) -> None:
         """Connect to the scheduler. Does nothing if there is a connection."""
-        if self._connected is None:
+        if not self.is_ready:
             self._connected = client = _client(self.scheduler)
             self._close = weakref.finalize(self, client.close)
 
@@ -135,7 +141,7 @@ class DaskCluster:
     @contextmanager
     def _connection(self) -> Iterator[Any]:
         """Yield the client of the scheduler, which is closed at the end if it was not connected before."""
-        connected = self._connected is not None
+        connected = self.is_ready
         self.prepare()
         try:
             with _errors(self.scheduler):

@@ -16,7 +16,7 @@ from arbitre.comparison.levels import FIELD_WIDTH
 from arbitre.corpus.chance import Chance, Reservoir, estimate_chance, sample_pairs
 from arbitre.corpus.documents import DocumentTable
 from arbitre.corpus.evaluation import Evaluation
-from arbitre.corpus.executors import processes_of, run_in_process
+from arbitre.corpus.executors import run_in_process, workers_of
 from arbitre.corpus.worker import NODES_PER_BATCH, PATH_WIDTH, TALLY_WIDTH, Worker
 from arbitre.curve import CurveAccumulator
 from arbitre.distances.judges import ask_judges
@@ -218,8 +218,8 @@ def evaluate(
     def chance_factory() -> Chance:
         sample = sample_pairs(pairs.pairs) if isinstance(pairs, JoinedCorpus) else reservoir()
         estimate = partial(estimate_chance, plan, sample, len(totals), totals.cells)
-        processes = processes_of(options.executor, len(totals) / size)
-        return estimate() if processes is None else processes.run(estimate)  # saves importing scipy: 0.25 s
+        workers = workers_of(options.executor, len(totals) / size)
+        return estimate() if workers is None else workers.run(estimate)  # saves importing scipy: 0.25 s
 
     without_gold = pairs.without_gold if isinstance(pairs, JoinedCorpus) else ()
     return totals.evaluation(plan, failures, without_gold, chance_factory if options.chance else None)

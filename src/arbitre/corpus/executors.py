@@ -91,7 +91,7 @@ def _work(worker: Worker, part: WorkUnit) -> DocumentResults:
     return write_checkpoint(part, worker(part))
 
 
-class ProcessPool:
+class ProcessPool(Workers):
     """Executor that uses several processes on this machine. They start on first use and run until `close` is called."""
 
     def __init__(self, workers: int) -> None:
@@ -151,7 +151,7 @@ class ProcessPool:
 
         with _stored(data) as file, self._cancelled(waiting):
             for item in items:
-                if alone or not (wait or waiting or self._has_started):
+                if alone or not (wait or waiting or self.is_ready):
                     while waiting:
                         yield result()
                     yield function(item)
@@ -177,28 +177,6 @@ class ProcessPool:
             for _, future in waiting:
                 future.cancel()
 
-    def run(self, function: Callable[[], _Result]) -> _Result:
-        """Call a function in a worker process, or in this process if none is running. Raises the errors of `map`."""
-        return next(self.map(_call, [function])) if self._has_started else function()
-
-    def run_both(self, function: Callable[[], _Result], here: Callable[[], _Item]) -> tuple[_Result, _Item]:
-        """Call a function in a worker process, and meanwhile another one in this process, and return both results.
-
-        If no worker process is running, or if the function cannot be sent to one, this process calls both. Raises the
-        errors of `map`.
-        """
-        if not self._has_started:
-            value = here()
-            return function(), value
-        found: list[_Item] = []
-
-        def functions() -> Iterator[Callable[[], _Result]]:
-            yield function
-            found.append(here())
-
-        (result,) = self.map(_call, functions())
-        return result, found[0]
-
     def close(self) -> None:
         """Stop the processes without waiting for them to exit. The next use starts new ones."""
         if self._pool is not None:
@@ -206,7 +184,7 @@ class ProcessPool:
             self._pool = None
 
     @property
-    def _has_started(self) -> bool:
+    def is_ready(self) -> bool:
         return self._pool is not None and self._pool.done() and self._pool.exception() is None
 
     def _submit(self, file: str, item: _Item) -> Future[Any]:
@@ -279,26 +257,31 @@ def _end(started: Future[ProcessPoolExecutor]) -> None:
 
 
 def processes_of(executor: Executor, parts: float = math.inf) -> ProcessPool | None:
-    """Return the worker processes of an executor that compare this number of work units.
+    """Return the worker processes on this machine, as `workers_of` does; None if the workers are on a cluster."""
+    workers = workers_of(executor, parts)
+    return workers if isinstance(workers, ProcessPool) else None
 
-    None if it has none on this machine, or if this process compares so few work units.
+
+def workers_of(executor: Executor, parts: float = math.inf) -> Workers | None:
+    """Return the workers of an executor, on this machine or on a cluster, that compare this number of work units.
+
+    None if it has none, or if this process compares so few work units.
     """
-    return executor if isinstance(executor, ProcessPool) and parts > MIN_PARTS else None
-
-
-def workers_of(executor: Executor) -> Workers | None:
-    """Return the workers of an executor, on this machine or on a cluster; None if it has none."""
-    return executor if isinstance(executor, Workers) else None
+    workers: object = executor
+    return workers if isinstance(workers, Workers) and parts > MIN_PARTS else None
 
 
 @contextmanager
 def running(executor: Executor) -> Iterator[Executor]:
-    """Yield the executor, and stop its workers when the block ends."""
+    """Yield the executor, connected to its cluster if it has one, and stop its workers when the block ends."""
     remove_stale_folders()
+    workers = workers_of(executor)
+    if workers is not None and not isinstance(workers, ProcessPool):  # processes start when they are first used
+        workers.prepare()
     try:
         yield executor
     finally:
-        if (workers := workers_of(executor)) is not None:
+        if workers is not None:
             workers.close()
 
 
@@ -431,10 +414,6 @@ class _Script:
 
 
 _SCRIPT: Final = _Script()
-
-
-def _call(function: Callable[[], _Result]) -> _Result:
-    return function()
 
 
 def _apply(file: str, item: bytes) -> Any:  # noqa: ANN401  (argument and result of any function)

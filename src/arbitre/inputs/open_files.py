@@ -44,6 +44,10 @@ _Result = TypeVar("_Result")
 class Workers(Protocol):
     """Worker processes, on this machine or on a cluster, that apply a function to items."""
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the processes are running."""
+
     def prepare(self) -> None:
         """Start the processes in the background. Does nothing if they are already starting or running."""
 
@@ -54,6 +58,32 @@ class Workers(Protocol):
         self, function: Callable[[_Item], _Result], items: Iterable[_Item], *, wait: bool = True
     ) -> Iterator[_Result]:
         """Yield the results, in order. If `wait` is false, this process handles items until the workers are ready."""
+
+    def run(self, function: Callable[[], _Result]) -> _Result:
+        """Call a function in a worker process, or in this process if none is running. Raises the errors of `map`."""
+        return next(self.map(_call, [function])) if self.is_ready else function()
+
+    def run_both(self, function: Callable[[], _Result], here: Callable[[], _Item]) -> tuple[_Result, _Item]:
+        """Call a function in a worker process, and meanwhile another one in this process, and return both results.
+
+        If no worker process is running, or if the function cannot be sent to one, this process calls both. Raises the
+        errors of `map`.
+        """
+        if not self.is_ready:
+            value = here()
+            return function(), value
+        found: list[_Item] = []
+
+        def functions() -> Iterator[Callable[[], _Result]]:
+            yield function
+            found.append(here())
+
+        (result,) = self.map(_call, functions())
+        return result, found[0]
+
+
+def _call(function: Callable[[], _Result]) -> _Result:
+    return function()
 
 
 class LineBlock(NamedTuple):

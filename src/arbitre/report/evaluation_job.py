@@ -371,15 +371,16 @@ class EvaluationJob:
             return evaluation
 
         def completed(found: Evaluation) -> Evaluation:
-            processes = processes_of(self._executor, len(found.document_table) / PART_SIZE)
+            find = workers_of if self.source_texts() is None else processes_of  # a cluster may not see the texts
+            workers = find(self._executor, len(found.document_table) / PART_SIZE)
             movable = self.plan.compiles_anywhere and not self.plan.has_judges  # judges count their calls
-            if processes is None or self.given is not None or not (self._wants_causes and movable):
+            if workers is None or self.given is not None or not (self._wants_causes and movable):
                 evaluation = resampled(found)
                 if evaluation.cause_factory is not None:
                     evaluation.cause_analysis  # noqa: B018  (also computed once)
             else:
                 search = DocumentDetails(self).cause_search()
-                causes, evaluation = processes.run_both(search, partial(resampled, found))
+                causes, evaluation = workers.run_both(search, partial(resampled, found))
                 evaluation = extend(Evaluation, evaluation, cause_factory=partial(known, causes))
             self.on_progress("writing", 0, None)
             return evaluation
