@@ -115,6 +115,37 @@ def test_the_report_has_the_documents_of_all_assertions(session, tmp_path, proce
         assert expected in report, expected
 
 
+OWN = """
+import arbitre
+from arbitre.integrations.pytest import assert_matches
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "x-arbitre": {"distance": "own"}}}}
+
+def differ(one, other):
+    return float(one != other)
+
+def test_own():
+    own = {function}
+    assert_matches({"a": "x"}, {"a": "x"}, arbitre.Comparator(SCHEMA, distances={"own": own}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [("lambda one, other: differ(one, other)", "Can't pickle local object"), ("differ", "No module named 'test_own'")],
+)
+def test_documents_that_a_worker_cannot_send_are_an_error(session, tmp_path, function, reason):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "test_own.py").write_text(OWN.replace("{function}", function))
+    arguments = ("folder", "-p", MODULE, "--arbitre-report", "report.html", "-p", "xdist.plugin", "-n", "1")
+    result = session(*arguments, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    assert "1 passed" in result.stdout
+    assert "no arbitre report: pytest-xdist cannot send the documents to its main process: " in result.stdout
+    assert reason in result.stdout
+    assert result.returncode == pytest.ExitCode.TESTS_FAILED
+    assert not (tmp_path / "report.html").exists()
+
+
 def test_a_file_of_the_user_is_refused_before_the_first_test(session, tmp_path):
     (tmp_path / "mine.html").write_text("mine")
     result = session("--arbitre-report", "mine.html")

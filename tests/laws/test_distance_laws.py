@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import pickle
 import sys
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -412,6 +413,13 @@ def test_distances_declare_the_facts_of_the_table(law):
     facts = law.distance.facts
     assert [getattr(facts, fact) for fact in FACTS] == [getattr(law, fact) for fact in FACTS]
     assert (facts.witness is None) == facts.metric or law.floor
+
+
+@each_law
+def test_distances_can_be_pickled(law):
+    copy = pickle.loads(pickle.dumps(law.distance))  # noqa: S301
+    values = law.values[:5]
+    assert np.array_equal(table(copy, values), table(law.distance, values))
 
 
 @each_law

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations_with_replacement, permutations, product
@@ -179,6 +180,12 @@ def test_every_denied_fact_has_a_witness():
 @each_law
 def test_matchings_declare_the_facts_of_the_table(law):
     assert [getattr(law.matcher, fact) for fact in FACTS] == [getattr(law, fact) for fact in FACTS]
+
+
+@each_law
+def test_matchings_can_be_pickled(law):
+    copy = pickle.loads(pickle.dumps(law.matcher))  # noqa: S301
+    assert repr(copy) == repr(law.matcher)
 
 
 @each_law

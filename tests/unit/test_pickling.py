@@ -10,6 +10,7 @@ import arbitre
 from arbitre import ArbitreError, Comparator, DataError
 from arbitre.comparison import Comparison
 from arbitre.corpus.evaluation import TABLES
+from arbitre.schema.compiling.leaves import _BY_FORMAT
 from arbitre.storage.columns import GrowingArray
 
 SCHEMA = {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}
@@ -99,6 +100,13 @@ def test_a_pickled_alignment_keeps_the_costs(comparator):
     read = copied(Comparison.from_dict(comparison.to_dict()).alignment(""))
     with pytest.raises(DataError, match="The distances between items are not available"):
         _ = read.costs
+
+
+@pytest.mark.parametrize("name", [*_BY_FORMAT, "ipv4"])
+def test_a_grader_of_strings_of_any_format_can_be_pickled(name):
+    grader = arbitre.Grader({"type": "object", "properties": {"value": {"type": "string", "format": name}}})
+    documents = {"value": "6BA7B810-9DAD-11D1-80B4-00C04FD430C8"}, {"value": "6ba7b8109dad11d180b400c04fd430c8"}
+    assert copied(grader)(*documents).score == grader(*documents).score
 
 
 def test_a_pickled_entity_evaluation_gives_the_same_figures():

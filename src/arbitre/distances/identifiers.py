@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -39,10 +40,14 @@ def canonical_uuid(text: str) -> str:
     return text if parts is None else "-".join(parts.groups()[1:])
 
 
+def _canonical_pool(canonical: Callable[[str], str], values: Sequence[str]) -> Pool:
+    return EXACT.pool([canonical(text) for text in values])
+
+
 def _identifiers(name: str, canonical: Callable[[str], str], witness: tuple[str, str]) -> Distance:
     """Return the distance that is 0 if `canonical` returns the same text for two values, else 1."""
     facts = Facts(separating=False, witness=witness)
-    return Distance(name, _TEXT, facts, lambda values: EXACT.pool([canonical(text) for text in values]))
+    return Distance(name, _TEXT, facts, partial(_canonical_pool, canonical))
 
 
 UUID: Final = _identifiers(

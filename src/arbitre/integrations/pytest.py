@@ -108,6 +108,7 @@ class Recorder:
         comparators: The comparator of each schema, by its signature.
         pairs: The documents of each schema, by its signature.
         written: What was written.
+        failure: Why documents of a worker of pytest-xdist are not available.
     """
 
     def __init__(self, file: Path) -> None:
@@ -115,6 +116,7 @@ class Recorder:
         self.comparators: dict[str, Comparator] = {}
         self.pairs: dict[str, list[Pair]] = {}
         self.written: list[str] = []
+        self.failure: str | None = None
         _recorders.append(self)
 
     def add(self, grade: Grade) -> None:
@@ -137,19 +139,37 @@ class Recorder:
         """Take over the documents of a worker of pytest-xdist."""
         import pickle  # noqa: PLC0415
 
-        if recorded := getattr(node, "workeroutput", {}).get("arbitre"):
-            comparators, pairs = pickle.loads(recorded)  # noqa: S301  (written by our own process)
+        recorded = getattr(node, "workeroutput", {}).get("arbitre")
+        if isinstance(recorded, str):
+            self.failure = recorded
+        elif recorded is not None:
+            try:
+                comparators, pairs = pickle.loads(recorded)  # noqa: S301  (written by our own process)
+            except (ImportError, AttributeError) as error:
+                self.failure = str(error)
+                return
             self.comparators = comparators | self.comparators
             for signature, more in pairs.items():
                 self.pairs.setdefault(signature, []).extend(more)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the reports; a worker of pytest-xdist sends its documents instead."""
+        """Write the reports; a worker of pytest-xdist sends its documents instead, or why it cannot."""
         _recorders.remove(self)
         if hasattr(session.config, "workeroutput"):
             import pickle  # noqa: PLC0415
 
-            session.config.workeroutput["arbitre"] = pickle.dumps((self.comparators, self.pairs))
+            try:
+                sent: bytes | str = pickle.dumps((self.comparators, self.pairs))
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                sent = str(error)
+            session.config.workeroutput["arbitre"] = sent
+            return
+        if self.failure is not None:
+            self.written.append(
+                f"no arbitre report: pytest-xdist cannot send the documents to its main process: {self.failure}. "
+                "Define custom functions with `def` in a module that both can import, or run pytest without -n."
+            )
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
             return
         for number, signature in enumerate(sorted(self.pairs, key=lambda each: (-len(self.pairs[each]), each)), 1):
             file = self.file if number == 1 else self.file.with_stem(f"{self.file.stem}-{number}")
