@@ -17,7 +17,7 @@ from arbitre.corpus.worker import Worker
 from arbitre.errors import DataError, SolverError
 from arbitre.inputs.join import join
 from arbitre.inputs.records import Failure, Pair, Record
-from arbitre.interpreter import RARELY
+from arbitre.interpreter import RARELY, collecting_rarely
 
 WHOLE = {"type": "integer"}
 NUMBERS = Comparator({"type": "array", "items": WHOLE})
@@ -405,4 +405,14 @@ def test_garbage_is_collected_rarely_while_documents_are_compared():
     how = ExecutionOptions(on_results=lambda _: seen.append(gc.get_threshold()))
     evaluate(Comparator({"type": "string"}).plan, [("a", "x", "x")], how)
     assert seen == [RARELY]
+    assert gc.get_threshold() == before
+
+
+def test_the_last_of_several_threads_restores_the_thresholds():
+    before, first, second = gc.get_threshold(), collecting_rarely(), collecting_rarely()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold() == RARELY
+    second.__exit__(None, None, None)
     assert gc.get_threshold() == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import ot
@@ -14,7 +15,7 @@ from arbitre import Comparator
 from arbitre.errors import ArbitreError, SchemaError, SolverError
 from arbitre.matching import Coupling, catalogue
 from arbitre.matching.coupling import transport_1d
-from arbitre.matching.transport import gromov, transport, transport_all
+from arbitre.matching.transport import gromov, solver_errors, transport, transport_all
 from arbitre.matching.transport_options import (
     DummySolver,
     ExactSolver,
@@ -657,3 +658,32 @@ def test_without_pot_only_transport_fails_and_says_what_is_missing(monkeypatch):
     with pytest.raises(SolverError, match="Transport needs POT, which cannot be imported") as caught:
         Comparator(words, match="transport").compare(gold=["ab", "cb", "d"], predicted=["bb", "ba"])
     assert caught.value.hint == "Install it: pip install pot"
+
+
+@pytest.mark.parametrize("solver", [ExactSolver(), PartialSolver(), SinkhornSolver(), DummySolver()])
+def test_a_solver_does_not_change_how_warnings_are_handled(monkeypatch, solver):
+    """Warning filters are shared by all threads, so a change would affect other threads."""
+    solved, during, before = ot.emd, [], list(warnings.filters)
+    monkeypatch.setattr(
+        ot, "emd", lambda *args, **options: during.append(list(warnings.filters)) or solved(*args, **options)
+    )
+    one(MERGED, solver)
+    assert during == [before]
+
+
+def test_a_floating_point_error_of_a_solver_is_an_error():
+    message = "The exact transport did not reach its optimum: divide by zero"
+    with pytest.raises(SolverError, match=message), solver_errors(ExactSolver(), "/{}".format, 0):
+        np.ones(1) / np.zeros(1)
+
+
+def test_a_descent_whose_last_step_is_not_optimal_is_an_error(monkeypatch):
+    descend = ot.gromov.fused_gromov_wasserstein
+
+    def stopped(*args, **options):
+        plan, log = descend(*args, **options)
+        return plan, log | {"warning": "numItermax reached before optimality"}
+
+    monkeypatch.setattr(ot.gromov, "fused_gromov_wasserstein", stopped)
+    with pytest.raises(SolverError, match="The gromov transport did not reach its optimum: numItermax"):
+        gromov(np.ones((2, 2)), np.ones((3, 3)))

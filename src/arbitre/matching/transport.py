@@ -7,11 +7,10 @@ item.
 from __future__ import annotations
 
 import math
-import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import scipy
@@ -259,6 +258,7 @@ def gromov(
                 max_iter=_MAX_DESCENT_STEPS,
                 log=True,
             )
+            _check_log(log)
             checked_plan(plan, rows, columns, NEGLIGIBLE)
             steps = len(log["loss"]) - 1
             results.append(Gromov(max(float(log["loss"][-1]), 0.0), plan, share, steps, steps < _MAX_DESCENT_STEPS))
@@ -314,7 +314,7 @@ def permutation_plans(
     return square
 
 
-# Solvers of one problem. The inputs and results of POT are checked, and its warnings raise errors.
+# Solvers of one problem. The inputs and results of POT are checked, and the warnings in its log raise errors.
 
 
 INTERRUPTIBLE_CELLS: Final = 1 << 18
@@ -367,11 +367,13 @@ def import_pot() -> ModuleType:
 
 @contextmanager
 def solver_errors(what: SolverOptions | str, name: Callable[[int], str | None], problem: int) -> Iterator[None]:
-    """Convert errors and warnings of a solver to SolverError."""
-    import_pot()  # import it first: warnings of the import are not errors of the solver
+    """Convert errors of a solver, and floating-point errors of NumPy, to SolverError.
+
+    `warnings.catch_warnings` would turn the warnings of all threads into errors.
+    """
+    import_pot()  # import it first: floating-point errors of the import are not errors of the solver
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
             yield
     except (ArithmeticError, AssertionError, ValueError, Warning) as error:
         solver = what if isinstance(what, str) else type(what).__name__.removesuffix("Solver").lower()
@@ -517,9 +519,14 @@ def solve_exactly(
         plan, log = emd(rows, columns, cost)
     else:
         plan, log = call_interruptibly(lambda: emd(rows, columns, cost))
+    _check_log(log)
+    return plan, log["u"], log["v"]
+
+
+def _check_log(log: Mapping[str, Any]) -> None:
+    """Raise ArithmeticError if the (last) network simplex of POT did not reach its optimum."""
     if log["warning"] is not None:
         raise ArithmeticError(log["warning"])
-    return plan, log["u"], log["v"]
 
 
 def checked_plan(plan: Floats, rows: Floats, columns: Floats, tolerance: float, *, balanced: bool = True) -> Floats:
