@@ -177,6 +177,19 @@ def test_the_reward_of_trl_reads_parts_and_messages_without_text(adapter):
     assert error.value.hint == 'Did you mean "golds"?'
 
 
+def test_an_answer_that_does_not_exist_is_not_null(adapter):
+    schema = {**LETTER, "type": ["object", "null"]}
+    assert adapter("trl").reward(schema)([[{"content": None}], "null"], gold=["null"] * 2) == [0.0, 1.0]
+    metric = adapter("dspy").metric(schema)
+    assert [metric({"output": None}, prediction) for prediction in ({}, {"output": None})] == [0.0, 1.0]
+    cases = [SimpleNamespace(actual_output=answer, expected_output="null") for answer in (None, "null")]
+    assert list(map(adapter("deepeval").ArbitreMetric(schema).measure, cases)) == [0.0, 1.0]
+    traces = [SimpleNamespace(info=SimpleNamespace(state=state)) for state in ("ERROR", "OK")]
+    scorer = adapter("mlflow").arbitre_scorer(schema)
+    scores = [scorer(outputs=None, expectations={"expected": None}, trace=trace)[0].value for trace in traces]
+    assert scores == [0.0, 1.0]
+
+
 def test_equal_completions_are_graded_once(adapter, monkeypatch):
     calls = []
     grade = arbitre.Grader.__call__

@@ -288,9 +288,25 @@ def test_the_reason_for_a_single_value():
 def test_null_is_a_document_if_the_schema_allows_it():
     for score in ("quality", "f1q"):
         grader = Grader({}, score)
-        assert [grader(answer, None).score for answer in ("null", '["Ada"]', None)] == [1.0, 0.0, 0.0]
+        assert [grader(answer, None).score for answer in ("null", None, '["Ada"]', ABSENT)] == [1.0, 1.0, 0.0, 0.0]
         assert grader("null", "[1]").score == 0.0
     assert Grader({})("null", None).reason == "Gold and the answer are both empty."
+
+
+@pytest.mark.parametrize("schema", [{}, {"type": ["object", "null"], "properties": {"sender": {"type": "string"}}}])
+def test_none_is_null_if_the_schema_allows_it(schema):
+    comparator = Comparator(schema)
+    letter = {"sender": "Ada"}
+    pairs = [
+        ("both null", None, None),
+        ("equal", letter, letter),
+        ("gold only", letter, None),
+        ("spurious", None, letter),
+    ]
+    evaluation = comparator.evaluate(pairs)
+    grades = [Grader(comparator)(predicted, gold) for _, gold, predicted in pairs]
+    assert [grade.score for grade in grades] == evaluation.document_quality.qualities.tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert [grade.failure for grade in grades] == [None] * 4
 
 
 def test_long_values_are_cut_around_their_first_difference():

@@ -23,7 +23,7 @@ from arbitre.options import COMPARATOR, spelled_out
 from arbitre.parsing.json_form import json_form
 from arbitre.paths import order
 from arbitre.tally import PathScores, Tally
-from arbitre.values import ABSENT, Kind, as_tuple
+from arbitre.values import ABSENT, as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -225,8 +225,9 @@ class Grader:
 
         Args:
             answer: The raw text of an answer, which may be fenced or damaged; a JSON value; an instance of a model; or
-                None if there is no answer. If the schema allows a text as document, a text is the document itself. If
-                the schema allows any document, it is so only if gold is a text that is not JSON.
+                ABSENT if there is no answer. None is null if the schema allows null as document, otherwise no answer.
+                If the schema allows a text as document, a text is the document itself. If the schema allows any
+                document, it is so only if gold is a text that is not JSON.
             gold: A JSON value, an instance of a model, or a JSON text.
 
         Returns:
@@ -282,7 +283,7 @@ class Grader:
                 document = gold
         else:
             document = json_form(gold)
-        if document is ABSENT or (document is None and plan.expected is not None and Kind.NULL not in plan.expected):
+        if document is ABSENT or (document is None and not plan.allows_null):
             raise DataError.of(
                 "Expected a gold document, got none", hint="Pass a JSON value, an instance of a model, or a JSON text."
             )
@@ -296,7 +297,7 @@ class Grader:
 
     def _predicted(self, answer: Any, *, as_text: bool) -> Json:  # noqa: ANN401
         """Return the document in an answer. Raises DataError."""
-        if answer is None or answer is ABSENT:
+        if answer is ABSENT or (answer is None and not self.comparator.plan.allows_null):
             raise DataError.of(NO_PREDICTION)
         document = answer
         if isinstance(answer, (str, bytes)) and not as_text:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
 from arbitre.integrations import framework
+from arbitre.values import ABSENT
 
 with framework("deepeval", __name__):
     from deepeval.metrics import BaseMetric
@@ -43,7 +44,8 @@ class ArbitreMetric(BaseMetric):
 
     def measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float:  # noqa: ANN401  (options of the display)
         """Score a test case."""
-        grade = self._grader(test_case.actual_output, test_case.expected_output)
+        actual = ABSENT if test_case.actual_output is None else test_case.actual_output
+        grade = self._grader(actual, test_case.expected_output)
         self.score, self.reason = grade.score, grade.reason
         self.score_breakdown = {path: f1q for path in self.paths if (f1q := grade.fields.get(path)) is not None}
         self.is_successful()

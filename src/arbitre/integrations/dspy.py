@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
 from arbitre.integrations import framework
+from arbitre.values import ABSENT
 
 with framework("dspy", __name__):
     import dspy
@@ -46,7 +47,7 @@ def metric(
         pred_name: str | None = None,
         pred_trace: Any = None,  # noqa: ANN401
     ) -> float | bool | dspy.Prediction:
-        grade = grader(prediction.get(field), example[field])
+        grade = grader(prediction.get(field, ABSENT), example[field])
         if pred_name is not None or pred_trace is not None:
             return dspy.Prediction(score=grade.score, feedback=grade.feedback(reveal=reveal))
         return grade.score if trace is None else grade.score >= threshold

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
 from arbitre.integrations import framework
+from arbitre.values import ABSENT
 
 with framework("mlflow", __name__):
     from mlflow.entities import Feedback
@@ -37,8 +38,9 @@ def arbitre_scorer(
     paths = grader.check_paths(paths)
 
     @scorer(name="arbitre")
-    def arbitre(outputs: Any, expectations: dict[str, Any]) -> list[Feedback]:  # noqa: ANN401
-        grade = grader(outputs, expectations[expected])
+    def arbitre(outputs: Any, expectations: dict[str, Any], trace: Any = None) -> list[Feedback]:  # noqa: ANN401
+        failed = outputs is None and trace is not None and trace.info.state == "ERROR"
+        grade = grader(ABSENT if failed else outputs, expectations[expected])
         named = {path.removeprefix("/").replace("*", "item"): grade.fields.get(path) for path in paths}
         return [
             Feedback(name=score, value=grade.score, rationale=grade.reason),

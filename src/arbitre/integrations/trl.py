@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
 from arbitre.errors import OptionError, did_you_mean
+from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +50,7 @@ def reward(
             text = _text_of(completion)
             key = text, repr(document)
             if key not in known:
-                known[key] = grader(text, document)
+                known[key] = grader(ABSENT if text is None else text, document)
             grades.append(known[key])
         if log_metric is not None:
             log_metric("arbitre/unreadable", sum(grade.failure is not None for grade in grades) / len(grades))

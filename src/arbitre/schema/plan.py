@@ -175,6 +175,11 @@ class Plan:
         return self.expected is not None and Kind.STRING in self.expected
 
     @property
+    def allows_null(self) -> bool:
+        """Whether the schema names null as a kind of document, or allows any document."""
+        return self.expected is None or Kind.NULL in self.expected
+
+    @property
     def field_kinds(self) -> dict[str, frozenset[Kind]]:
         """The kinds that the schema declares for each field of a document, by name and by alias."""
         root = self.sites[0].object
@@ -225,8 +230,7 @@ class Plan:
         """
         self.check_gold(gold)
         self.check_predicted(predicted)
-        null = predicted is None and gold is not None and gold is not ABSENT
-        if null and self.expected is not None and Kind.NULL not in self.expected:
+        if predicted is None and gold is not None and gold is not ABSENT and not self.allows_null:
             raise DataError.of("Expected a prediction, got null", hint="Omit it if there is none.")
 
     def _instead_of_text(self, value: Json) -> str | None:
