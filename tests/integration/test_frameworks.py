@@ -265,6 +265,24 @@ def test_the_scorer_of_mlflow(adapter, evaluation):
 
 
 @pytest.mark.parametrize(
+    ("score", "name"),
+    [("fq(2)", "fq_2_"), ("leaves.f1q", "leaves.f1q"), ("/people/*/name:irq", "people/item/name_irq")],
+)
+def test_the_names_of_mlflow_have_only_allowed_signs(adapter, score, name):
+    schema = {**LETTER, "properties": {**LETTER["properties"], "amount (€)": {"type": "string"}}}
+    gold = WHOLE | {"amount (€)": "1"}
+    scorer = adapter("mlflow").arbitre_scorer(schema, score=score, paths="/amount (€)")
+    names = [feedback.name for feedback in scorer(outputs=gold, expectations={"expected": gold})]
+    assert names == [name, "amount ___"]
+
+
+def test_scores_with_equal_names_in_mlflow_are_refused(adapter):
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in ("a€", "a$")}}
+    with pytest.raises(OptionError, match="different names in MLflow, got '/a€' and '/a\\$'"):
+        adapter("mlflow").arbitre_scorer(schema, paths=["/a€", "/a$"])
+
+
+@pytest.mark.parametrize(
     ("name", "function"),
     [
         ("inspect_ai", "arbitre_scorer"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
+from arbitre.errors import OptionError
 from arbitre.integrations import framework
 from arbitre.values import ABSENT
 
@@ -30,21 +32,39 @@ def arbitre_scorer(
     Args:
         schema: Schema of the documents, or a comparator.
         score: The score, see `arbitre.Grader`.
-        paths: Wildcard paths whose f1q is also a feedback. MLflow allows no `*` in names: `/people/*/name` is called
-            `people/item/name`.
+        paths: Wildcard paths whose f1q is also a feedback. MLflow allows few signs in names: `/people/*/name` is called
+            `people/item/name`, and `fq(2)` is called `fq_2_`.
         expected: Key of the gold document in the expectations.
+
+    Raises:
+        OptionError: The score or a path is unknown, or two of them have the same name in MLflow.
     """
     grader = Grader(schema, score)
     paths = grader.check_paths(paths)
+    names: dict[str, str] = {}
+    for each in (score, *paths):
+        if (other := names.setdefault(_metric_name(each), each)) != each:
+            raise OptionError.of(
+                f"Expected scores with different names in MLflow, got {other!r} and {each!r}", hint="Omit one of them."
+            )
 
     @scorer(name="arbitre")
     def arbitre(outputs: Any, expectations: dict[str, Any], trace: Any = None) -> list[Feedback]:  # noqa: ANN401
         failed = outputs is None and trace is not None and trace.info.state == "ERROR"
         grade = grader(ABSENT if failed else outputs, expectations[expected])
-        named = {path.removeprefix("/").replace("*", "item"): grade.fields.get(path) for path in paths}
+        named = {_metric_name(path): grade.fields.get(path) for path in paths}
         return [
-            Feedback(name=score, value=grade.score, rationale=grade.reason),
+            Feedback(name=_metric_name(score), value=grade.score, rationale=grade.reason),
             *(Feedback(name=name, value=f1q) for name, f1q in named.items() if f1q is not None),
         ]
 
     return arbitre
+
+
+def _metric_name(score: str) -> str:
+    """Return the name of a score or path in MLflow, with the signs that MLflow allows on all systems.
+
+    >>> _metric_name("/people/*/name:irq"), _metric_name("fq(2)")
+    ('people/item/name_irq', 'fq_2_')
+    """
+    return re.sub(r"[^\w.\- /]", "_", score.removeprefix("/").replace("*", "item"))
