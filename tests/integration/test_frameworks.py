@@ -239,6 +239,15 @@ def test_the_metric_of_dspy(adapter, evaluation):
     assert "Somerville" not in hidden.feedback
 
 
+def test_a_binary_metric_of_dspy_needs_no_trace(adapter):
+    metric = adapter("dspy").metric(LETTER, binary=True)
+    example = {"output": WHOLE}
+    assert metric(example, {"output": PARTLY}, None) is False
+    assert metric(example, {"output": WHOLE}, None) is True
+    score = adapter("dspy").metric(LETTER)(example, {"output": PARTLY})
+    assert metric(example, {"output": PARTLY}, None, "predict", None).score == score
+
+
 def test_the_metric_of_deepeval(adapter, evaluation):
     metric = adapter("deepeval").ArbitreMetric(LETTER, threshold=0.7, paths=[NAMES])
     cases = [SimpleNamespace(actual_output=one, expected_output=text) for one, text in zip(ANSWERS, TEXTS, strict=True)]

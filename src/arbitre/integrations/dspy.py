@@ -25,6 +25,7 @@ def metric(
     threshold: float = 0.9,
     *,
     reveal: bool = True,
+    binary: bool = False,
 ) -> Callable[..., float | bool | dspy.Prediction]:
     """Return a metric that compares a field of the prediction with the same field of the example.
 
@@ -37,6 +38,8 @@ def metric(
         score: The score, see `arbitre.Grader`.
         threshold: Minimum score of a demonstration, in [0, 1].
         reveal: Whether feedback may show values of gold; see `Grade.feedback`.
+        binary: Whether to return whether the score reaches the threshold also without `trace`, for `BootstrapFinetune`,
+            which trains on all answers whose score is not 0. Feedback still has the score.
     """
     grader = Grader(schema, score)
 
@@ -50,6 +53,6 @@ def metric(
         grade = grader(prediction.get(field, ABSENT), example[field])
         if pred_name is not None or pred_trace is not None:
             return dspy.Prediction(score=grade.score, feedback=grade.feedback(reveal=reveal))
-        return grade.score if trace is None else grade.score >= threshold
+        return grade.score >= threshold if binary or trace is not None else grade.score
 
     return arbitre_metric
