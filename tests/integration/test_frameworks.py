@@ -248,6 +248,19 @@ def test_a_binary_metric_of_dspy_needs_no_trace(adapter):
     assert metric(example, {"output": PARTLY}, None, "predict", None).score == score
 
 
+def test_a_field_or_an_expectation_that_does_not_exist_is_refused(adapter):
+    with pytest.raises(OptionError, match="name a field of the example, got 'output'") as caught:
+        adapter("dspy").metric(LETTER)({"number": 1, "letter": WHOLE}, {"letter": WHOLE})
+    assert caught.value.hint == "Available: number, letter."
+    scorer = adapter("mlflow").arbitre_scorer(LETTER)
+    with pytest.raises(OptionError, match="name an expectation of the record, got 'expected'") as caught:
+        scorer(outputs=WHOLE, expectations={"expect": WHOLE})
+    assert caught.value.hint == 'Did you mean "expect"?'
+    with pytest.raises(OptionError, match="name an expectation") as caught:
+        scorer(outputs=WHOLE, expectations={})
+    assert caught.value.hint == "The record has no expectations."
+
+
 def test_the_metric_of_deepeval(adapter, evaluation):
     metric = adapter("deepeval").ArbitreMetric(LETTER, threshold=0.7, paths=[NAMES])
     cases = [SimpleNamespace(actual_output=one, expected_output=text) for one, text in zip(ANSWERS, TEXTS, strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
+from arbitre.errors import OptionError, did_you_mean
 from arbitre.integrations import framework
 from arbitre.values import ABSENT
 
@@ -40,6 +41,9 @@ def metric(
         reveal: Whether feedback may show values of gold; see `Grade.feedback`.
         binary: Whether to return whether the score reaches the threshold also without `trace`, for `BootstrapFinetune`,
             which trains on all answers whose score is not 0. Feedback still has the score.
+
+    Raises:
+        OptionError: The score is unknown; or, when the metric is called, the example has no field `field`.
     """
     grader = Grader(schema, score)
 
@@ -50,6 +54,11 @@ def metric(
         pred_name: str | None = None,
         pred_trace: Any = None,  # noqa: ANN401
     ) -> float | bool | dspy.Prediction:
+        if field not in example:
+            raise OptionError.of(
+                f"Expected `field` to name a field of the example, got {field!r}",
+                hint=did_you_mean(field, example.keys()),
+            )
         grade = grader(prediction.get(field, ABSENT), example[field])
         if pred_name is not None or pred_trace is not None:
             return dspy.Prediction(score=grade.score, feedback=grade.feedback(reveal=reveal))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
-from arbitre.errors import OptionError
+from arbitre.errors import OptionError, did_you_mean
 from arbitre.integrations import framework
 from arbitre.values import ABSENT
 
@@ -37,7 +37,8 @@ def arbitre_scorer(
         expected: Key of the gold document in the expectations.
 
     Raises:
-        OptionError: The score or a path is unknown, or two of them have the same name in MLflow.
+        OptionError: The score or a path is unknown, or two of them have the same name in MLflow; or, when the scorer is
+            called, the record has no expectation `expected`.
     """
     grader = Grader(schema, score)
     paths = grader.check_paths(paths)
@@ -50,6 +51,11 @@ def arbitre_scorer(
 
     @scorer(name="arbitre")
     def arbitre(outputs: Any, expectations: dict[str, Any], trace: Any = None) -> list[Feedback]:  # noqa: ANN401
+        if expected not in expectations:
+            raise OptionError.of(
+                f"Expected `expected` to name an expectation of the record, got {expected!r}",
+                hint=did_you_mean(expected, expectations, "The record has no expectations."),
+            )
         failed = outputs is None and trace is not None and trace.info.state == "ERROR"
         grade = grader(ABSENT if failed else outputs, expectations[expected])
         named = {_metric_name(path): grade.fields.get(path) for path in paths}
