@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import pytest
 
 import arbitre
@@ -196,6 +197,22 @@ def test_equal_completions_are_graded_once(adapter, monkeypatch):
     monkeypatch.setattr(arbitre.Grader, "__call__", lambda *given: calls.append(given) or grade(*given))
     assert adapter("trl").reward(LETTER)(ANSWERS[1:2] * 4, gold=[*TEXTS[:3], TEXTS[3]])[:3] == [1.0] * 3
     assert len(calls) == 2
+
+
+def test_equal_completions_with_different_gold_are_graded_separately(adapter):
+    """NumPy abbreviates the text of a long array, so that both arrays look the same."""
+    gold = [np.arange(2000), np.arange(2000)]
+    gold[1][500:1500] += 100_000
+    assert repr(gold[0]) == repr(gold[1])
+    schema = {"type": "array", "items": {"type": "integer"}}
+    completion = json.dumps(gold[0].tolist())
+    assert adapter("trl").reward(schema)([completion] * 2, gold=gold) == [1.0, 0.5]
+
+
+def test_the_reward_of_no_completions_is_an_empty_list(adapter):
+    logged = {}
+    assert adapter("trl").reward(LETTER)([], gold=[], log_metric=logged.__setitem__) == []
+    assert logged == {}
 
 
 def test_the_scorer_of_inspect(adapter, evaluation):

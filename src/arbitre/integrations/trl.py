@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
 from arbitre.errors import OptionError, did_you_mean
-from arbitre.values import ABSENT
+from arbitre.parsing.json_form import json_form
+from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from arbitre.comparator import Comparator
     from arbitre.comparator.grader import Grade
@@ -44,15 +45,15 @@ def reward(
             raise OptionError.of(
                 f"Expected `gold` to name a column of the data set, got {gold!r}", hint=did_you_mean(gold, columns)
             )
-        known: dict[tuple[str | None, str], Grade] = {}  # many completions of a group are equal
+        known: dict[tuple[str | None, Hashable], Grade] = {}  # many completions of a group are equal
         grades = []
         for completion, document in zip(completions, columns[gold], strict=True):
             text = _text_of(completion)
-            key = text, repr(document)
+            key = text, document if isinstance(document, (str, bytes)) else canonical(json_form(document))
             if key not in known:
                 known[key] = grader(ABSENT if text is None else text, document)
             grades.append(known[key])
-        if log_metric is not None:
+        if log_metric is not None and grades:
             log_metric("arbitre/unreadable", sum(grade.failure is not None for grade in grades) / len(grades))
         return [unreadable if grade.failure is not None else grade.score for grade in grades]
 
