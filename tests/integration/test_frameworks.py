@@ -101,7 +101,10 @@ FAKES = {
         }
     },
     "dspy": {"dspy": {"Prediction": SimpleNamespace}},
-    "deepeval": {"deepeval.metrics": {"BaseMetric": FakeMetric}},
+    "deepeval": {
+        "deepeval.errors": {"MissingTestCaseParamsError": type("MissingTestCaseParamsError", (Exception,), {})},
+        "deepeval.metrics": {"BaseMetric": FakeMetric},
+    },
     "mlflow": {
         "mlflow.entities": {"Feedback": FakeFeedback},
         "mlflow.genai.scorers": {"Scorer": object, "scorer": lambda name: lambda function: function if name else None},
@@ -289,6 +292,16 @@ def test_the_metric_of_deepeval(adapter, evaluation):
     parameters = {name: vars(metric)[name] for name in ("schema", "threshold", "score_name", "paths")}
     assert type(metric)(**parameters).measure(cases[0]) == scores[0]
     assert metric.__name__ == "arbitre quality"
+
+
+def test_a_test_case_of_deepeval_without_expected_output_can_be_skipped(adapter):
+    """DeepEval skips a test case with `skip_on_missing_params` if a metric raises this error."""
+    module = adapter("deepeval")
+    case = SimpleNamespace(actual_output=TEXTS[0], expected_output=None)
+    with pytest.raises(
+        module.MissingTestCaseParamsError, match="Expected `expected_output` for arbitre quality, got None"
+    ):
+        module.ArbitreMetric(LETTER).measure(case)
 
 
 def test_the_scorer_of_mlflow(adapter, evaluation):

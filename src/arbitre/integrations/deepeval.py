@@ -9,6 +9,7 @@ from arbitre.integrations import framework
 from arbitre.values import ABSENT
 
 with framework("deepeval", __name__):
+    from deepeval.errors import MissingTestCaseParamsError
     from deepeval.metrics import BaseMetric
 
 if TYPE_CHECKING:
@@ -43,7 +44,14 @@ class ArbitreMetric(BaseMetric):
         self.schema = self._grader.comparator  # DeepEval copies a metric with the attributes named as its parameters
 
     def measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float:  # noqa: ANN401  (options of the display)
-        """Score a test case."""
+        """Score a test case.
+
+        Raises:
+            MissingTestCaseParamsError: It has no expected output.
+            DataError: The expected output cannot be read or compared.
+        """
+        if test_case.expected_output is None:
+            raise MissingTestCaseParamsError(f"Expected `expected_output` for {self.__name__}, got None")
         actual = ABSENT if test_case.actual_output is None else test_case.actual_output
         grade = self._grader(actual, test_case.expected_output)
         self.score, self.reason = grade.score, grade.reason
