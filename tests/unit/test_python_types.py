@@ -177,6 +177,38 @@ def test_an_error_during_an_import_is_a_schema_error_with_its_type(tmp_path, mon
     assert "To see the traceback" in caught.value.hint
 
 
+class Lazy(type):
+    """Annotations that cannot be evaluated, as from Python 3.14 on if they name what only type checkers import."""
+
+    @property
+    def __annotations__(cls):
+        raise NameError("name 'Sequence' is not defined")
+
+
+def test_the_annotations_of_an_instance_are_not_evaluated():
+    class Words(metaclass=Lazy):
+        pass
+
+    with pytest.raises(SchemaError, match="got Words") as caught:
+        Comparator(Words())
+    assert caught.value.hint == "Pass the class, not an instance of it."
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="the annotations are evaluated when the module is imported")
+def test_the_annotations_of_a_custom_function_are_not_evaluated(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = (
+        "from typing import TYPE_CHECKING",
+        "if TYPE_CHECKING:",
+        "    from collections.abc import Sequence",
+        "def half(gold: Sequence, predicted: Sequence) -> float:",
+        "    return 0.5",
+    )
+    Path("functions_with_types.py").write_text("\n".join(lines), encoding="utf-8")
+    schema = {"type": "string", "x-arbitre": {"distance": "half"}}
+    assert Comparator(schema, functions="functions_with_types:half").compare(gold="a", predicted="b").quality == 0.5
+
+
 class TestDocuments:
     def test_instances_are_compared_like_their_json(self):
         gold = Invoice(lines=[Line(label="tea", price="1.50")], due=date(2024, 5, 1), span=timedelta(hours=1))

@@ -33,6 +33,13 @@ from arbitre.schema.loading.load_schema import NotFoundError, import_object
 from arbitre.tables.table import WHOLE
 from arbitre.values import NotJsonError, as_tuple
 
+if sys.version_info >= (3, 14):
+    from annotationlib import Format
+
+    _signature = partial(inspect.signature, annotation_format=Format.STRING)  # the annotations may not be evaluable
+else:
+    _signature = inspect.signature
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -179,7 +186,7 @@ def _arity(loaded: Any) -> int | None:  # noqa: ANN401
     if not callable(loaded) or isinstance(loaded, type):
         return None
     try:
-        parameters = inspect.signature(loaded).parameters.values()
+        parameters = _signature(loaded).parameters.values()
     except (TypeError, ValueError):
         return None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -484,7 +484,7 @@ def schema_of_type(source: Any) -> Json:  # noqa: ANN401  (any type)
     if not (adapter or isinstance(source, type) or get_origin(source) is not None or source is Any):
         raise SchemaError.of(
             f"Expected a schema as a dictionary, a file or a Python type, got {type(source).__name__}",
-            hint="Pass the class, not an instance of it." if hasattr(type(source), "__annotations__") else None,
+            hint="Pass the class, not an instance of it." if type(source).__module__ != "builtins" else None,
         )
     libraries: list[Callable[[Any], Json]] = [_by_pydantic, _by_msgspec]
     if hasattr(source, "__struct_fields__") or hasattr(source, "__attrs_attrs__"):
