@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
@@ -226,6 +227,13 @@ class TestSources:
         with pytest.raises(arbitre.ArbitreError) as caught:
             arbitre.evaluate({}, gold=gold, predicted=predicted)
         assert words in caught.value.message
+
+    def test_json_instead_of_a_path_is_the_same_error_on_all_versions_of_python(self, monkeypatch):
+        monkeypatch.setattr(Path, "exists", lambda _: False)  # Python 3.14 raises no error for a long name
+        with pytest.raises(arbitre.DataError, match="Expected the name of a file or a folder") as caught:
+            arbitre.evaluate({}, gold='[{"n": "' + "a" * 5000 + '"}]', predicted=[{"n": 1}])
+        assert len(str(caught.value)) < 500
+        assert "pass documents as a list" in caught.value.hint
 
     def test_documents_are_read_from_records_with_both_sides(self, tmp_path):
         file = tmp_path / "pairs.jsonl"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import gzip
 import os
@@ -113,8 +114,8 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
     for source in [sources] if isinstance(sources, (str, Path)) else sources:
         name = str(source)
         try:
-            exists = Path(name).exists()
-        except OSError as error:  # such as a name that is too long
+            exists = _exists(name)
+        except OSError as error:
             raise DataError.of(
                 f"Expected the name of a file or a folder: {error.strerror}",
                 file=clipped(name, 200),
@@ -137,6 +138,24 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
         for path in found:
             check_is_unicode(Path(path))
         yield from found
+
+
+_REFUSED: Final = frozenset({errno.ENAMETOOLONG, errno.EACCES})
+"""Errors of the file system that do not say whether a file exists."""
+
+
+def _exists(name: str) -> bool:
+    """Return whether a file or a folder has this name.
+
+    Unlike `Path.exists` from Python 3.14 on, it raises OSError if the name is too long or its folder is inaccessible.
+    """
+    try:
+        Path(name).stat()
+    except (OSError, ValueError) as error:
+        if getattr(error, "errno", None) in _REFUSED:
+            raise
+        return False
+    return True
 
 
 def check_is_unicode(path: Path) -> None:
