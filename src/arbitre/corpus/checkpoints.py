@@ -261,7 +261,6 @@ def digest_of_functions(plan: Plan) -> str | None:
     """
     if plan.compile_with is None:  # the plan was unpickled without its catalogues
         return None
-    *_, custom = plan.compile_with.args
     builtin: dict[str, Catalogue[Any]] = {
         "distances": distances.catalogue,
         "normalizers": normalizers.catalogue,
@@ -269,7 +268,7 @@ def digest_of_functions(plan: Plan) -> str | None:
     }
     entries = {
         (family, name): factory.build
-        for family, used in custom.items()
+        for family, used in (plan.custom or {}).items()
         for name, factory in used.entries.items()
         if name not in builtin[family].entries
     }

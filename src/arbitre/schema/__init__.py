@@ -89,7 +89,7 @@ def compile_plan(
         None if match is None else _chosen(matchings, match),
         None if distance is None else _chosen(distances, distance),
     )
-    catalogues = {
+    catalogues: dict[str, tuple[Catalogue[Any], Catalogue[Any]]] = {
         "distances": (distances, catalogue),
         "normalizers": (normalizers, normalisers),
         "matchings": (matchings, matching.catalogue),
@@ -107,7 +107,7 @@ def compile_plan(
         format_assertion=format_assertion,
     )
     compiler = Compiler(distances, matchings, normalizers)
-    plan = replace(_compiled(root, laid, float(close), compiler, forced), compile_with=again)
+    plan = replace(_compiled(root, laid, float(close), compiler, forced), compile_with=again, custom=custom)
     inputs = (
         *root.shelf.files,
         *([str(overlay)] if isinstance(overlay, (str, Path)) else []),

@@ -15,9 +15,9 @@ from arbitre.schema.nodes import Identity, leaves_of
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from functools import partial
+    from collections.abc import Callable, Mapping, Sequence
 
+    from arbitre.catalogue import Catalogue
     from arbitre.paths import Path
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath
@@ -76,6 +76,7 @@ class Plan:
             document is compared alone.
         compile_with: Compiles the schema again with the settings of another overlay in addition; see `with_overlay`.
             It is pickled only if all catalogues are built-in (see `compiles_anywhere`).
+        custom: The catalogues that are not built-in, by the parameter of `compile_plan`. They are not pickled.
     """
 
     sites: tuple[Site, ...]
@@ -94,11 +95,12 @@ class Plan:
     notes: tuple[str, ...] = ()
     corpus_scopes: frozenset[str] = frozenset()
     corpus_ids: Mapping[tuple[str, Any], Any] | None = None
-    compile_with: partial[Plan] | None = None
+    compile_with: Callable[[Mapping[str, Json]], Plan] | None = None
+    custom: Mapping[str, Catalogue[Any]] | None = None
 
     def __getstate__(self) -> list[Any]:
         """Return the fields, without the compiler if its catalogues cannot be pickled."""
-        left_out = () if self.compiles_anywhere else ("compile_with",)
+        left_out = () if self.compiles_anywhere else ("compile_with", "custom")
         return [None if one.name in left_out else getattr(self, one.name) for one in fields(self)]
 
     def __setstate__(self, state: list[Any]) -> None:
@@ -108,10 +110,7 @@ class Plan:
     @property
     def compiles_anywhere(self) -> bool:
         """Whether `with_overlay` also works after unpickling. False with custom catalogues, or without a compiler."""
-        if self.compile_with is None:
-            return False
-        *_, custom = self.compile_with.args
-        return not custom
+        return self.compile_with is not None and not self.custom
 
     @property
     def has_custom_distances(self) -> bool:
@@ -159,7 +158,7 @@ class Plan:
         """
         return merged_overlay(self.overlay, Overlay.read(settings).to_dict())
 
-    def compiler(self) -> partial[Plan]:
+    def compiler(self) -> Callable[[Mapping[str, Json]], Plan]:
         """Return `compile_with`. Raises ArbitreError if it was lost because the plan was unpickled."""
         if self.compile_with is None:
             raise ArbitreError.of(
