@@ -83,7 +83,7 @@ def session(tmp_path):
 
     def run(*arguments, **variables):
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *PLUGIN, *arguments]
-        env = os.environ | variables
+        env = os.environ | {"PYTEST_ADDOPTS": ""} | variables
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
 
     return run
