@@ -97,6 +97,21 @@ def evaluate():
 threading.Thread(target=evaluate).start()
 working.wait()
 """
+OF_THE_USER = """
+import multiprocessing, signal, sys
+import arbitre
+
+def state(_):
+    return "colorsys" in sys.modules, signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("forkserver")  # the default from Python 3.14 on
+    multiprocessing.set_forkserver_preload(["colorsys"])
+    triples = ((str(number), ["a", "b"], ["a", "b"][number % 2:]) for number in range(600))
+    print(arbitre.Comparator({"type": "array", "items": {"type": "string"}}).evaluate(triples, workers=2).micro.f1q)
+    with multiprocessing.Pool(1) as pool:
+        print(*pool.map(state, [0]))
+"""
 FORK_SERVER, SPAWN = "forkserver", "no fork server"
 PLAIN, OWN = "yujian-bo", "same"
 SCORE = "0.8571428571428571"
@@ -183,3 +198,10 @@ def test_an_evaluation_in_a_thread_ends_after_the_main_thread():
     assert score == SCORE
     assert "The main thread has ended" in errors
     assert len(errors.splitlines()) <= 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no fork server")
+def test_processes_of_the_user_keep_their_preloaded_modules_and_receive_interruptions(tmp_path):
+    file = tmp_path / "script.py"
+    file.write_text(OF_THE_USER, encoding="utf-8")
+    assert python(str(file)) == (SCORE, "(True, False)", "")

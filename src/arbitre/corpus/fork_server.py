@@ -29,6 +29,8 @@ _INTERRUPTED: Final = 130
 _LIBRARY: Final = ("arbitre.corpus", "arbitre.engine", "arbitre.report.", "arbitre.schema")
 _LATE: Final = ("arbitre.report.evaluation_job", "scipy.optimize")
 """Modules that worker processes need, even if this process has not imported them yet."""
+_SERVER: Final = forkserver.ForkServer()
+"""The fork server of worker processes. The user's processes have another one, whose modules and signals stay as set."""
 _STARTING: Final = threading.Lock()
 """Held while a process or the semaphores of a pool are created."""
 _ENDED: Final = threading.Event()
@@ -55,16 +57,20 @@ class _WorkerProcess(BaseProcess):
 
     `multiprocessing` tells each new process to run the file of the module `__main__` first. A script that has no
     `if __name__ == "__main__"` would then start worker processes in the worker process, and standard input has no file.
-    Therefore, the module is replaced by an empty one while a process starts.
+    Therefore, the module is replaced by an empty one while a process starts, and the fork server by `_SERVER`.
     """
 
     def start(self) -> None:
         with starting():
             script, sys.modules[MAIN] = sys.modules[MAIN], ModuleType(MAIN)
+            connect, forkserver.connect_to_new_process = (
+                forkserver.connect_to_new_process,
+                _SERVER.connect_to_new_process,
+            )
             try:
                 super().start()
             finally:
-                sys.modules[MAIN] = script
+                sys.modules[MAIN], forkserver.connect_to_new_process = script, connect
             if _ENDED.is_set():
                 self.kill()
 
@@ -106,10 +112,9 @@ def worker_context() -> BaseContext:
     """
     if sys.platform == "win32" or _METHOD not in multiprocessing.get_all_start_methods():
         return _SpawnContext()
-    context = _ForkServerContext()
     imported = [name for name in tuple(sys.modules) if name.startswith(_LIBRARY)]
-    context.set_forkserver_preload([*imported, *_LATE])
-    return context
+    _SERVER.set_forkserver_preload([*imported, *_LATE])
+    return _ForkServerContext()
 
 
 def start_server() -> None:
@@ -123,7 +128,7 @@ def start_server() -> None:
         resource_tracker.ensure_running()  # otherwise forkserver.ensure_running starts it, which unblocks SIGINT
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # else it would print a traceback on Ctrl-C
         try:
-            forkserver.ensure_running()
+            _SERVER.ensure_running()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
@@ -141,12 +146,11 @@ def end_processes() -> None:
     not have been told to stop yet. A process that is just starting would print that its semaphores no longer exist.
     """
     _ENDED.set()
-    processes = multiprocessing.active_children()
-    workers = [process for process in processes if isinstance(process, _WorkerProcess)]
-    for process in workers:
-        process.kill()
-    server = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)  # there is no public name
-    if server is not None and len(workers) == len(processes):  # else processes of the user may need it
+    for process in multiprocessing.active_children():
+        if isinstance(process, _WorkerProcess):
+            process.kill()
+    server = getattr(_SERVER, "_forkserver_pid", None)  # there is no public name
+    if server is not None:
         with suppress(ProcessLookupError):
             os.kill(server, signal.SIGTERM)
     with _STARTING:
