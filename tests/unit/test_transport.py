@@ -15,7 +15,7 @@ from arbitre import Comparator
 from arbitre.errors import ArbitreError, SchemaError, SolverError
 from arbitre.matching import Coupling, catalogue
 from arbitre.matching.coupling import transport_1d
-from arbitre.matching.transport import gromov, solver_errors, transport, transport_all
+from arbitre.matching.transport import gromov, import_pot, solver_errors, transport, transport_all
 from arbitre.matching.transport_options import (
     DummySolver,
     ExactSolver,
@@ -230,6 +230,15 @@ def test_without_masses_every_pair_of_a_coupling_has_mass_one():
 def test_pot_is_loaded_on_first_use():
     code = "import arbitre, sys; from arbitre.matching import catalogue; catalogue.build('transport'); print('ot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"
+
+
+def test_a_warning_about_the_source_of_pot_is_not_shown(tmp_path, monkeypatch):
+    (tmp_path / "ot.py").write_text(r'"\d"', encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "ot")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert import_pot().__file__ == str(tmp_path / "ot.py")
 
 
 @pytest.mark.parametrize("masses", ["w", "/size/words"])

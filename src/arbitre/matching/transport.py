@@ -358,7 +358,9 @@ class TransportProblem(NamedTuple):
 def import_pot() -> ModuleType:
     """Import POT and return it. Raises SolverError if it is not installed."""
     try:
-        import ot  # noqa: PLC0415  (it loads slowly, and few comparisons need it)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python, when it compiles POT: for an escape sequence
+            import ot  # noqa: PLC0415  (it loads slowly, and few comparisons need it)
     except ImportError as error:
         raise missing_library("POT", None, "Transport", error, SolverError) from error
 
