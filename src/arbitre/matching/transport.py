@@ -7,6 +7,9 @@ item.
 from __future__ import annotations
 
 import math
+import sys
+import threading
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -355,15 +358,19 @@ class TransportProblem(NamedTuple):
     """Costs among the gold items and among the predicted items, for a debiased plan; shapes (n, n) and (m, m)."""
 
 
+_IMPORTING: Final = threading.Lock()
+
+
 def import_pot() -> ModuleType:
     """Import POT and return it. Raises SolverError if it is not installed."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Python, when it compiles POT: for an escape sequence
-            import ot  # noqa: PLC0415  (it loads slowly, and few comparisons need it)
+        if "ot" not in sys.modules:
+            with _IMPORTING, warnings.catch_warnings():  # changes the filters of all threads
+                warnings.simplefilter("ignore")  # of Python, when it compiles POT: for an escape sequence
+                import ot  # noqa: PLC0415  (it loads slowly, and few comparisons need it)
+        import ot  # noqa: PLC0415
     except ImportError as error:
         raise missing_library("POT", None, "Transport", error, SolverError) from error
-
     return ot  # type: ignore[no-any-return]
 
 
