@@ -390,3 +390,31 @@ def test_a_folder_without_an_evaluation_says_which_file_is_missing():
     path.unlink()
     with pytest.raises(DataError, match=r"before: Expected evaluation\.json in the folder, got none"):
         arbitre.diff("before", "before")
+
+
+def test_results_of_documents_of_another_evaluation_are_refused():
+    comparator, results = arbitre.Comparator(SCHEMA), Path("results")
+    written, kept = results / "evaluation.json", results / "before.json"
+    comparator.evaluate([("a", GOLD, GOLD), ("b", GOLD, GOLD)], out=results)
+    before = written.read_bytes()
+    comparator.evaluate([("a", GOLD, HALF), ("b", GOLD, HALF)], out=results)
+    kept.write_bytes(before)
+    with pytest.raises(DataError, match="Expected results.npz to contain the results of before.json") as caught:
+        arbitre.diff(kept, written)
+    assert caught.value.file == str(results / RESULTS)
+    assert "Keep each evaluation in a folder of its own" in str(caught.value)
+    assert "results.npz" in run(kept, written, "--fail-if-worse", code=2).stderr
+    after = written.read_bytes()
+    written.write_bytes(before)
+    with pytest.raises(DataError, match="to contain the results of evaluation.json, got those of another"):
+        arbitre.load(results)
+    written.write_bytes(b"\xef\xbb\xbf" + json.dumps(json.loads(after), sort_keys=True).encode())
+    assert arbitre.diff(written, results).paths == ()  # formatting does not matter
+    written.unlink()
+    assert len(arbitre.load(results).documents) == 2
+    moved = Path("moved.json")
+    moved.write_bytes(before)
+    written.write_bytes(after)
+    assert arbitre.diff(moved, results, fail_if_worse=False).micro.difference == -0.5
+    with pytest.raises(arbitre.QualityBoundError):
+        arbitre.diff(moved, results, fail_if_worse=True, tolerance=0.01)

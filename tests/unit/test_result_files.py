@@ -11,6 +11,7 @@ import os
 import pytest
 
 import arbitre
+from arbitre.corpus.archive import write_archive
 from arbitre.corpus.evaluate import ExecutionOptions
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.join import JoinedCorpus
@@ -296,6 +297,7 @@ def test_results_of_a_version_without_violations_in_the_json_are_loaded(tmp_path
     plain = without_folders(written)
     assert len(plain.pop("violations")) == 1
     (tmp_path / "evaluation.json").write_text(json_text(plain), encoding="utf-8")
+    write_archive(tmp_path / "results.npz", written)  # does not state its evaluation
     loaded = arbitre.load(tmp_path)
     assert len(loaded.table("matches").rows) == 1
     assert loaded.violations == written.violations

@@ -22,6 +22,7 @@ from arbitre.corpus.worker import PATH_WIDTH, TALLY_WIDTH
 from arbitre.curve import Curve
 from arbitre.diagnosis.corpus_diagnosis import CorpusDiagnosis
 from arbitre.errors import DataError, clipped
+from arbitre.inputs import strict_json
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.records import Failure, RepairedPrediction
 from arbitre.signature import Signature
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
+
+    from arbitre.values import Json
 
 RESULTS: Final = "results.npz"
 FORMAT: Final = "arbitre-results/2"
@@ -62,16 +65,22 @@ _DAMAGE: Final = (
 """Exceptions of NumPy, `zipfile` and `json` for files that they cannot read."""
 
 
-def write_archive(path: Path, evaluation: Evaluation) -> None:
+def write_archive(path: Path, evaluation: Evaluation, plain: Json = None) -> None:
     """Write an evaluation. The same corpus always gives the same bytes.
 
     Numbers of documents are arrays; everything else is one JSON text. The last member is a digest of the others.
+
+    Args:
+        path: File to write.
+        evaluation: The evaluation.
+        plain: Contents of the `evaluation.json` that is written with it; None if there is no such file.
     """
     columns, curve, chance = evaluation.document_table, evaluation.curve, evaluation.chance
     runs = sorted(run for run in columns.runs.names if run is not None)
     codes = {run: code for code, run in enumerate(runs)} | {None: -1}
     text = {
         "format": FORMAT,
+        "evaluation": None if plain is None else _identity(plain),
         "signature": evaluation.signature.to_dict(),
         "entries": evaluation.entries,
         "runs": runs,
@@ -135,29 +144,51 @@ def _digest(archive: ZipFile) -> bytes:
     return hashlib.sha256(repr(members).encode()).hexdigest().encode()
 
 
-def read_archive(path: Path) -> Evaluation:
+def _identity(plain: Json) -> str:
+    """Return a digest of the contents of an `evaluation.json`, which does not depend on how the file is formatted."""
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def read_archive(path: Path, beside: Path | None = None) -> Evaluation:
     """Read an evaluation that `write_archive` wrote.
 
+    Args:
+        path: File to read.
+        beside: The `evaluation.json` that it must belong to; None, or a file that does not exist, for any.
+
     Raises:
-        DataError: The file cannot be read, is truncated, was edited, or does not contain an evaluation.
+        DataError: The file cannot be read, is truncated, was edited, does not contain an evaluation, or belongs to
+            another `evaluation.json`. Files of earlier versions do not state to which they belong.
     """
+    found, reason, made_for = None, "", None
     try:
         with ZipFile(path) as archive:
             edited = DIGEST not in archive.namelist() or archive.read(DIGEST) != _digest(archive)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             text = json.loads(arrays["text"].tobytes())
             if text["format"] == FORMAT and not edited:
-                return _evaluation(text, {name: arrays[name] for name in arrays if name != DIGEST})
+                found = _evaluation(text, {name: arrays[name] for name in arrays if name != DIGEST})
+                made_for = text.get("evaluation")
             reason = "a file that was edited" if edited else f"the format {text['format']!r}"
     except OSError as error:
         raise unreadable(path, error) from error
     except _DAMAGE as error:
         reason = clipped(f"a damaged file: {error}" if str(error) else f"a damaged file: {type(error).__name__}")
-    raise DataError.of(
-        f"Expected results in the format {FORMAT!r}, got {reason}",
-        file=str(path),
-        hint="Evaluate again with this version of arbitre.",
-    )
+    if found is None:
+        raise DataError.of(
+            f"Expected results in the format {FORMAT!r}, got {reason}",
+            file=str(path),
+            hint="Evaluate again with this version of arbitre.",
+        )
+    if made_for is None or beside is None or not beside.exists():
+        return found
+    if made_for != _identity(strict_json.load(beside)):
+        raise DataError.of(
+            f"Expected {path.name} to contain the results of {beside.name}, got those of another evaluation",
+            file=str(path),
+            hint=f"Keep each evaluation in a folder of its own, and undo changes to {beside.name}, or evaluate again.",
+        )
+    return found
 
 
 def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:

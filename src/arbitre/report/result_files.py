@@ -153,11 +153,12 @@ def evaluate_into(
             how.on_results(outcomes)
 
         evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, on_results=taken)))
-        files[EVALUATION].write(json_text(without_folders(evaluation)))
+        plain = without_folders(evaluation)
+        files[EVALUATION].write(json_text(plain))
         documents = document_frames(evaluation.document_table, evaluation.signature)
         write_frames(files[DOCUMENTS], documents, dialect)
         write_frame(files[PATHS], path_frame(evaluation.by_path, evaluation.signature), dialect)
-        write_archive(stack.enter_context(atomic_file(folder / RESULTS)), evaluation)
+        write_archive(stack.enter_context(atomic_file(folder / RESULTS)), evaluation, plain)
         first = [*files]
         if failures := without_file_folders(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from arbitre.corpus.archive import RESULTS, read_archive
-from arbitre.corpus.evaluation import Evaluation, extend
+from arbitre.corpus.evaluation import EVALUATION, Evaluation, extend
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs import strict_json
 from arbitre.language import Language
@@ -45,11 +45,12 @@ def load(folder: str | Path) -> Evaluation | Ranking:
         An evaluation or, if the folder contains a ranking, the ranking.
 
     Raises:
-        DataError: The folder contains no results, or they cannot be read.
+        DataError: The folder contains no results, they cannot be read, or its `results.npz` and `evaluation.json` are
+            of different evaluations.
     """
     folder = Path(folder)
     if (folder / RESULTS).exists():
-        found = read_archive(folder / RESULTS)
+        found = read_archive(folder / RESULTS, folder / EVALUATION)
         files = tuple(name for name in FILES if (folder / name).exists())
         return extend(Evaluation, found, folder=folder, files=files, reader=SavedDetails())
     if not (file := folder / RANKING).exists():

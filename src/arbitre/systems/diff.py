@@ -295,9 +295,10 @@ def diff(
         The changes. Use `to_markdown()` for a comment on a pull request, and `to_junit()` for a CI server.
 
     Raises:
-        DataError: A file is not an evaluation, the evaluations have no document in common or different clusters, the
-            change cannot be tested or a score has become undefined and `fail_if_worse` is set without `tolerance`, or
-            `fq(beta)` requires missing results of documents.
+        DataError: A file is not an evaluation, the `results.npz` beside it is of another evaluation, the evaluations
+            have no document in common or different clusters, the change cannot be tested or a score has become
+            undefined and `fail_if_worse` is set without `tolerance`, or `fq(beta)` requires missing results of
+            documents.
         OptionError: The score is unknown or one for which lower is better, or `tolerance` is negative or is set without
             `fail_if_worse`.
         QualityBoundError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
@@ -423,11 +424,14 @@ class _Side:
 
     @classmethod
     def read(cls, path: str | Path, score: str) -> Self:
-        """Read the scores from an `evaluation.json`. Raises DataError if it is not an evaluation."""
-        plain = read_evaluation(path)
-        archive = _file(path).parent / RESULTS
-        known = read_archive(archive) if archive.is_file() else None
-        table = _documents(_file(path)) if known is None else known.document_table
+        """Read the scores from an `evaluation.json`, and the results of the documents from the file beside it.
+
+        Raises DataError if the file is not an evaluation, or the results beside it are of another one.
+        """
+        plain, file = read_evaluation(path), _file(path)
+        archive = file.parent / RESULTS
+        known = read_archive(archive, file) if archive.exists() else None
+        table = None if known is None else known.document_table
         wholes = {
             "micro": value(scores_from_counts(plain["micro"]), score),
             "macro": _macro(plain["macro"], table, score),
@@ -651,9 +655,3 @@ def read_evaluation(path: str | Path) -> dict[str, Any]:
             hint="Undo the changes to the file, or run the evaluation again.",
         )
     return evaluation
-
-
-def _documents(path: Path) -> DocumentTable | None:
-    """Return the results of every document, from the files beside an evaluation; None if there are no such files."""
-    archive = path.parent / RESULTS
-    return read_archive(archive).document_table if archive.exists() else None
