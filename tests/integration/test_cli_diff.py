@@ -399,14 +399,15 @@ def test_results_of_documents_of_another_evaluation_are_refused():
     before = written.read_bytes()
     comparator.evaluate([("a", GOLD, HALF), ("b", GOLD, HALF)], out=results)
     kept.write_bytes(before)
-    with pytest.raises(DataError, match="Expected results.npz to contain the results of before.json") as caught:
+    with pytest.raises(DataError, match="to contain the results of before") as caught:
         arbitre.diff(kept, written)
     assert caught.value.file == str(results / RESULTS)
+    assert "Expected results.npz to contain the results of before.json, got" in str(caught.value)
     assert "Keep each evaluation in a folder of its own" in str(caught.value)
     assert "results.npz" in run(kept, written, "--fail-if-worse", code=2).stderr
     after = written.read_bytes()
     written.write_bytes(before)
-    with pytest.raises(DataError, match="to contain the results of evaluation.json, got those of another"):
+    with pytest.raises(DataError, match="to contain the results of evaluation"):
         arbitre.load(results)
     written.write_bytes(b"\xef\xbb\xbf" + json.dumps(json.loads(after), sort_keys=True).encode())
     assert arbitre.diff(written, results).paths == ()  # formatting does not matter

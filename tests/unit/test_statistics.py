@@ -13,7 +13,7 @@ from scipy import stats
 from arbitre.errors import DataError, OptionError
 from arbitre.statistics import swaps
 from arbitre.statistics.intervals import _corrected, _left_out, interval, intervals
-from arbitre.statistics.paired_tests import contrasts, groups, holm, paired_difference
+from arbitre.statistics.paired_tests import contrasts, groups, holm, holm_of_pairs, paired_difference
 from arbitre.statistics.sample import Sample, Statistic
 from arbitre.tally import NAMES
 
@@ -486,6 +486,38 @@ def test_families_with_as_many_units_share_their_random_swaps_and_get_the_p_that
             (one.p, one.p_max, one.critical_max) for one in alone
         ]
         assert all(np.array_equal(one.largest, other.largest) for one, other in zip(found, alone, strict=True))
+
+
+def test_the_p_of_many_pairs_after_holm_need_few_swaps(monkeypatch):
+    generator, size = np.random.default_rng(0), 30
+    pairs = []
+    for at in range(90):
+        gold = 4.0 * (at % 30 > 0) * np.ones(size)
+        differ = generator.random(size) < (0.3 if at % 4 else 1.0)  # 16 or fewer units: all swaps
+        qualities = [gold * generator.beta(5, 2, size) for _ in range(2)]
+        other = np.where(differ, qualities[1] * (0.8 if at % 5 == 0 else 1.0), qualities[0])
+        rows = [np.stack([gold, gold, gold, one, one], axis=1) for one in (qualities[0], other)]
+        pairs.append([Sample.of([f"{key:02}" for key in range(size)], each) for each in rows])
+    tried = []
+    add = swaps._Test.add
+    monkeypatch.setattr(swaps._Test, "add", lambda test, picked: tried.append(len(picked)) or add(test, picked))
+    expected = [one.p_holm for one in contrasts(pairs, [[(0, 1)]] * len(pairs), "irq")]
+    every = sum(tried)
+    tried.clear()
+    assert holm_of_pairs(pairs, "irq") == expected
+    assert {None, 1.0} < set(expected)
+    assert sum(p is not None and p < 1.0 for p in expected) >= 5
+    assert sum(tried) < 0.6 * every
+
+
+def test_only_columns_that_differ_are_summed_over_swaps():
+    gold = np.array([4.0] * 20)
+    samples = [
+        Sample.of([f"{key:02}" for key in range(20)], np.stack([gold, gold, gold, gold * quality, gold], axis=1))
+        for quality in np.random.default_rng(0).beta(5, 2, (3, 20))
+    ]
+    family = swaps._Family([Statistic.scores(one, ["f1q"], "micro") for one in samples], [(0, 1), (1, 2)])
+    assert family.units.shape == (20, 2)
 
 
 def test_the_number_of_swaps_grows_with_comparisons_and_level():

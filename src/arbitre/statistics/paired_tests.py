@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.errors import DataError, check_integer, check_level
 from arbitre.statistics.intervals import LEVEL, RESAMPLES, bounds
 from arbitre.statistics.sample import Statistic, check_option
-from arbitre.statistics.swaps import swapped
+from arbitre.statistics.swaps import p_for_holm, swapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,6 +194,26 @@ def contrasts(
         _difference(contrast, (correction, p, p_holm), (alpha, step), room, tests=tests)
         for contrast, p, p_holm, step, room in zip(untested, adjusted, by_holm, steps, critical, strict=True)
     ]
+
+
+def holm_of_pairs(
+    pairs: Sequence[tuple[Sample, Sample]],
+    score: str,
+    *,
+    average: Average = "micro",
+    level: float = LEVEL,
+    seed: int = 0,
+) -> list[float | None]:
+    """Return the p of pairs of systems, adjusted by Holm's correction.
+
+    It equals `p_holm` of `contrasts` for families of one pair, but takes less time if there are many. See `contrasts`
+    for the arguments; the samples of a pair must have the same units.
+    """
+    statistics = [
+        (Statistic.scores(first, [score], average), Statistic.scores(second, [score], average))
+        for first, second in pairs
+    ]
+    return holm(p_for_holm(statistics, alpha=threshold(level), seed=seed))
 
 
 def _difference(

@@ -37,6 +37,9 @@ DRAWN: Final = 10_000
 BEYOND: Final = 10
 """Expected number of random swaps beyond the critical value at the strictest step of Holm's correction."""
 
+CHECKED: Final = 1_000
+"""Maximum number of swaps after which it is checked which tests need more, if only p adjusted by Holm is needed."""
+
 SPREAD_TOLERANCE: Final = 1e-9
 """Maximum difference of standardised differences that count as equal."""
 
@@ -178,6 +181,20 @@ def number(tests: int, alpha: float) -> int:
     return max(DRAWN, ceil(BEYOND * max(tests, 1) / alpha - TIE_TOLERANCE))
 
 
+def p_for_holm(pairs: Sequence[tuple[Statistic, Statistic]], *, alpha: float, seed: int) -> list[float | None]:
+    """Return p of pairs of systems as `swapped` does for families of one pair, or less if adjusted p is 1 all the same.
+
+    Holm's correction of these p gives the same results. A pair whose adjusted p is certain to be 1 needs no more swaps,
+    so the time grows about linearly with the number of such pairs. See `swapped` for the arguments.
+    """
+    drawn = number(len(pairs), alpha)
+    tests = [
+        _Test(_Family(pair, [(0, 1)]), alpha=alpha, drawn=drawn, enumerated=ENUMERATED, only_p=True) for pair in pairs
+    ]
+    _try(tests, seed, CHUNK_CELLS, for_holm=True)
+    return [None if np.isnan(test.p) else test.p for test in tests]
+
+
 def swapped(
     families: Sequence[Sequence[Statistic]],
     pairs: Sequence[Sequence[tuple[int, int]]],
@@ -251,7 +268,12 @@ class _Tested:
 
 
 class _Family:
-    """Pairs of systems on the same units, with their observed differences."""
+    """Pairs of systems on the same units, with their observed differences.
+
+    Attributes:
+        units: Contribution of each unit to the columns of the systems minus those of the first system, for the columns
+            in which there is a difference; shape (units, differing columns).
+    """
 
     def __init__(self, statistics: Sequence[Statistic], pairs: Sequence[tuple[int, int]]) -> None:
         self.statistics = statistics
@@ -266,6 +288,12 @@ class _Family:
             for (a, b), difference in zip(pairs, self.observed.tolist(), strict=True)
         ]
         self.scales = np.sqrt([1.0 if spread.equal else spread.squares for spread in self.spreads])
+        relative = np.stack([statistic.units for statistic in statistics], axis=1)
+        relative -= relative[:, :1].copy()
+        # most differences are 0: the systems have the same gold
+        used = np.isin(np.arange(self.totals.shape[1]), statistics[0].used)
+        self._moving = (relative != 0.0).any(axis=0) & used
+        self.units = relative[:, self._moving]
 
     def sizes(self, picked: Floats) -> Floats:
         """Return the absolute differences after swaps, divided by their spread; infinity if a score is undefined.
@@ -273,9 +301,10 @@ class _Family:
         For the units that it picks, a swap moves the sums of a to b and those of b to a.
 
         Args:
-            picked: Sums of the columns of all systems over the units of each swap; shape (swaps, columns).
+            picked: Sums of `units` over the units of each swap; shape (swaps, differing columns).
         """
-        sums = picked.reshape(len(picked), *self.totals.shape)
+        sums = np.zeros((len(picked), *self.totals.shape))
+        sums[:, self._moving] = picked
         moved = sums[:, self.first] - sums[:, self.second]
         of = self.statistics[0].of
         sizes: Floats = np.abs(of(self.totals[self.first] - moved) - of(self.totals[self.second] + moved))[..., 0]
@@ -291,16 +320,18 @@ class _Test:
     Attributes:
         exact: Whether all swaps are tried.
         tried: Number of swaps.
-        every: Contributions of the units that are swapped, to all columns of all systems; shape (units, columns).
+        every: Contributions of the units that are swapped, as in `_Family.units`.
+        p: With `only_p`, the smallest possible p of the first pair, given the swaps counted so far; NaN if undefined.
     """
 
-    def __init__(self, family: _Family, *, alpha: float, drawn: int, enumerated: int) -> None:
+    def __init__(self, family: _Family, *, alpha: float, drawn: int, enumerated: int, only_p: bool = False) -> None:
         units = np.flatnonzero(family.differing.any(axis=1))
-        self.every = np.hstack([statistic.units for statistic in family.statistics])
+        self.every = family.units
         self.exact, self.tried = len(units) <= enumerated, drawn
         if self.exact:
             self.every, self.tried = self.every[units], 2 ** max(len(units) - 1, 0)
-        self._family, self._alpha = family, alpha
+        self._family, self._alpha, self._only_p = family, alpha, only_p
+        self.p = 0.0
         self._standard = np.abs(family.observed) / family.scales
         self._defined = ~np.isnan(self._standard)
         # ascending, undefined pairs first
@@ -314,10 +345,16 @@ class _Test:
         """Number of values that are computed for each swap."""
         return len(self._order) * int(self._family.totals.shape[1])
 
+    def _p_of(self, found: Floats) -> Floats:
+        return found / self.tried if self.exact else (1 + found) / (1 + self.tried)
+
     def add(self, picked: Floats) -> None:
         """Count swaps, given the sums over the units that they swap; shape (swaps, columns)."""
         sizes = self._family.sizes(picked)
         self._counts += np.count_nonzero(sizes >= self._standard - SPREAD_TOLERANCE, axis=0)
+        if self._only_p:
+            self.p = float(self._p_of(self._counts)[0]) if self._defined[0] else np.nan
+            return
         self._largest.add(sizes)
         # the maximum over a pair and all pairs with a smaller standardised difference
         joint = np.empty_like(sizes)
@@ -327,10 +364,7 @@ class _Test:
 
     def tested(self) -> _Tested:
         """Return the results when all swaps are counted."""
-        p, p_max = (
-            found / self.tried if self.exact else (1 + found) / (1 + self.tried)
-            for found in (self._counts, self._joint_counts)
-        )
+        p, p_max = map(self._p_of, (self._counts, self._joint_counts))
         steps, highest = self._joint_largest.sorted(), 0.0
         critical = np.full(len(self._order), np.inf)
         failed = None
@@ -345,19 +379,42 @@ class _Test:
         return _Tested(p, p_max, critical, self._largest.sorted(), self.tried, self.exact)
 
 
-def _try(tests: Sequence[_Test], seed: int, cells: int) -> None:
-    """Try the swaps of tests. One matrix of random swaps serves all tests with the same number of units."""
+def _try(tests: Sequence[_Test], seed: int, cells: int, *, for_holm: bool = False) -> None:
+    """Try the swaps of tests. One matrix of random swaps serves all tests with the same number of units.
+
+    With `for_holm`, tests whose p adjusted by Holm is certain to be 1 end early.
+    """
     together: dict[tuple[int, ...], list[_Test]] = {}
     for at, test in enumerate(tests):
         together.setdefault((at, 0, 0) if test.exact else (-1, len(test.every), test.tried), []).append(test)
     for group in together.values():
-        units, tried, width = len(group[0].every), group[0].tried, sum(test.cells for test in group)
+        units, tried, left = len(group[0].every), group[0].tried, group
         swaps = _all_swaps if group[0].exact else partial(_random, seed=seed)
-        every = np.hstack([test.every for test in group])
-        ends = np.cumsum([test.every.shape[1] for test in group])[:-1]
-        for swap in swaps(units, tried, max(1, cells // max(units, width))):
-            for test, picked in zip(group, np.split(weighted_sums(swap, every), ends, axis=1), strict=True):
+        width = max(units, sum(test.every.shape[1] for test in group), *(test.cells for test in group))
+        rows = max(1, cells // width)
+        for swap in swaps(units, tried, min(rows, CHECKED) if for_holm else rows):
+            every = np.hstack([test.every for test in left])
+            ends = np.cumsum([test.every.shape[1] for test in left])[:-1]
+            for test, picked in zip(left, np.split(weighted_sums(swap, every), ends, axis=1), strict=True):
                 test.add(picked)
+            if for_holm:
+                undecided = _undecided(tests)
+                left = [test for test in left if test in undecided]
+                if not left:
+                    break
+
+
+def _undecided(tests: Sequence[_Test]) -> set[_Test]:
+    """Return the tests of which more swaps can change p after Holm's correction.
+
+    More swaps can only raise `_Test.p`. If k tests have a p of at least 1 / k, their adjusted p is 1: only other tests
+    can come before them in Holm's order, so the smallest of them is multiplied by at least k.
+    """
+    p = np.array([test.p for test in tests])
+    falling = -np.sort(-p[~np.isnan(p)])
+    enough = np.flatnonzero(falling * np.arange(1, len(falling) + 1) >= 1.0 + TIE_TOLERANCE)
+    least = falling[enough[-1]] if len(enough) else np.inf
+    return {test for test, low in zip(tests, (p < least).tolist(), strict=True) if low}
 
 
 class _Largest:

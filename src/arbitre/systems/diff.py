@@ -20,7 +20,7 @@ from arbitre.inputs import strict_json
 from arbitre.inputs.document_ids import quote_names
 from arbitre.language import Language, Translator
 from arbitre.statistics.intervals import LEVEL
-from arbitre.statistics.paired_tests import contrasts, different_clusters, holm, threshold
+from arbitre.statistics.paired_tests import contrasts, different_clusters, holm, holm_of_pairs, threshold
 from arbitre.statistics.sample import Sample, assign_clusters, estimate, parse_beta, value, weigh_for_beta
 from arbitre.tables.table import SCORE, SIGNED, WHOLE, Table, TableColumn, probability
 from arbitre.tally import Scores, scores_from_counts
@@ -546,13 +546,16 @@ class _Shared:
             tallies = [table.path_tallies(path)[rows] for table, rows in zip(self.tables, self.rows, strict=True)]
             if not np.array_equal(tallies[0], tallies[1]):
                 samples[path] = tallies
-        families = [[self._sample(side, tallies[side]) for side in (1, 0)] for tallies in samples.values()]
-        tests = _tests(families, self.score, "micro") if families else []
+        weighed = [
+            [weigh_for_beta(self._sample(side, tallies[side]), self.score) for side in (1, 0)]
+            for tallies in samples.values()
+        ]
+        pairs, score = [(after[0], before[0]) for after, before in weighed], weighed[0][0][1] if weighed else self.score
         values = [
             {path: value(Scores(sum_tallies(tallies[side])), self.score) for path, tallies in samples.items()}
             for side in (0, 1)
         ]
-        adjusted = dict(zip(samples, (test.p_holm for test in tests), strict=True))
+        adjusted = dict(zip(samples, holm_of_pairs(pairs, score), strict=True))
         return tuple(change.tested(adjusted[change.name]) for change in _changed(*values))
 
     def documents(self) -> tuple[ScoreChange, ...]:
