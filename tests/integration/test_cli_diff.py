@@ -15,6 +15,7 @@ from arbitre.cli import app
 from arbitre.corpus.archive import RESULTS, write_archive
 from arbitre.corpus.evaluate import evaluate
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.records import Pair
 from arbitre.systems.diff import HEADLINES, ScoreChange
 
 SCHEMA = {
@@ -419,3 +420,25 @@ def test_results_of_documents_of_another_evaluation_are_refused():
     assert arbitre.diff(moved, results, fail_if_worse=False).micro.difference == -0.5
     with pytest.raises(arbitre.QualityBoundError):
         arbitre.diff(moved, results, fail_if_worse=True, tolerance=0.01)
+
+
+def test_too_few_clusters_are_not_called_documents():
+    comparator = arbitre.Comparator(SCHEMA)
+    for name, predicted in (("good", GOLD), ("bad", HALF)):
+        pairs = [(f"v{at % 3}-{at}", GOLD, predicted) for at in range(30)]
+        comparator.evaluate(pairs, out=name, no_report=True, cluster_by=r"v\d")
+    found = arbitre.diff("good", "bad")
+    assert found.to_dict()["clusters"] == found.clusters == 3
+    assert found.notes[0] == "Units of the tests: clusters of documents (3)"
+    assert found.notes[1].startswith("Too few clusters differ for a test (3): p would be above 0.05")
+    assert "Trop peu de grappes diffèrent pour un test (3)" in found.to_markdown(lang="fr")
+    assert "Unités des tests\u00a0: grappes de documents (3)." in found.to_markdown(lang="fr")
+    runs = arbitre.diff(
+        *(
+            evaluate(comparator.plan, [Pair(f"d{at % 4}", str(at // 4), GOLD, predicted) for at in range(8)])
+            for predicted in (GOLD, HALF)
+        )
+    )
+    assert runs.clusters == 4
+    assert runs.notes[0] == "Units of the tests: documents with all their runs (4)"
+    assert runs.notes[1].startswith("Too few documents differ for a test (4)")

@@ -46,9 +46,11 @@ SCORE_TOLERANCE: Final = 1e-9
 UNTESTED: Final = "The change was not tested: one of the evaluations has no results of single documents"
 UNDEFINED: Final = "Scores of the whole corpus that are undefined before or after were not tested"
 TOO_FEW: Final = (
-    "Too few documents differ for a test ({}): p would be above {:.2f} even if all of them changed in the same "
+    "Too few {} differ for a test ({}): p would be above {:.2f} even if all of them changed in the same "
     "direction; set a tolerance to limit the decrease"
 )
+CLUSTERS: Final = "Units of the tests: clusters of documents ({})"
+RUNS: Final = "Units of the tests: documents with all their runs ({})"
 SHARED: Final = (
     "Scores and tests cover the documents that both evaluations have ({}); the score of leaves covers all documents"
 )
@@ -117,9 +119,11 @@ class EvaluationDiff:
         failed: Numbers of failed documents, before and after.
         newly_failed: Shared documents that failed only in the second evaluation.
         settings: Entries of the signature that differ. If there are any, the scores are not comparable.
-        notes: Limits of the comparison, such as too few documents for a test.
+        notes: Units of the tests if they are clusters, and limits of the comparison, such as too few documents for a
+            test.
         tolerance: Largest accepted decrease in a score, where an undefined score counts as 0; None to accept any
             decrease that is not significant.
+        clusters: Number of clusters of the shared documents; None if each document is a unit, or if they are unknown.
     """
 
     score: str
@@ -136,6 +140,7 @@ class EvaluationDiff:
     settings: tuple[str, ...]
     notes: tuple[str, ...] = ()
     tolerance: float | None = None
+    clusters: int | None = None
 
     @property
     def headlines(self) -> dict[str, TestedChange]:
@@ -375,6 +380,7 @@ def compare_evaluations(
         ),
         notes=notes,
         tolerance=tolerance,
+        clusters=None if shared is None or shared.clusters is None else len(set(shared.clusters)),
     )
 
 
@@ -459,6 +465,7 @@ class _Shared:
         names: Names of the shared documents.
         rows: Their rows in `tables`, in the same order.
         clusters: Cluster of each shared document; None if each document is a unit.
+        runs: Whether the clusters are the runs of one document.
     """
 
     score: str
@@ -467,6 +474,7 @@ class _Shared:
     names: list[str]
     rows: tuple[Indices, Indices]
     clusters: list[str] | None
+    runs: bool
 
     @classmethod
     def of(cls, first: _Side, second: _Side, score: str) -> Self | None:
@@ -491,14 +499,14 @@ class _Shared:
         if not names:
             raise _nothing_shared(tables)
         ids = [document.id for document in tables[0].at(rows[0])]
-        clusters, others = (
-            assign_clusters(ids, None if side.clusters is None else [side.clusters[row] for row in own.tolist()])[0]
+        (clusters, runs), (others, _) = (
+            assign_clusters(ids, None if side.clusters is None else [side.clusters[row] for row in own.tolist()])
             for side, own in zip((first, second), rows, strict=True)
         )
         pairs = set(zip(clusters or names, others or names, strict=True))
         if not len(set(clusters or names)) == len(set(others or names)) == len(pairs):
             raise different_clusters("both evaluations")
-        return cls(score, tables, keys, names, rows, clusters)
+        return cls(score, tables, keys, names, rows, clusters, runs)
 
     def _sample(self, side: int, tallies: Floats) -> Sample:
         """Return these tallies of the shared documents of a side, shape (documents, 5), for a test."""
@@ -532,9 +540,11 @@ class _Shared:
         alpha, known = threshold(LEVEL), [test for test in tests if test.p is not None]
         few = all(test.smallest_p > alpha / len(known) for test in known) and any(test.differing for test in known)
         partial = any(len(table) > len(rows) for table, rows in both)
+        units = "documents" if self.clusters is None or self.runs else "clusters"
         notes = [
+            *[(RUNS if self.runs else CLUSTERS).format(len(set(self.clusters or ())))] * (self.clusters is not None),
             *[UNDEFINED] * (len(known) < len(tests)),
-            *[TOO_FEW.format(max(test.differing for test in known), alpha)] * few,
+            *[TOO_FEW.format(units, max(test.differing for test in known), alpha)] * few,
             *[SHARED.format(len(self.rows[0]))] * partial,
         ]
         return changes, tuple(notes)
