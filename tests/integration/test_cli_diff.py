@@ -442,3 +442,12 @@ def test_too_few_clusters_are_not_called_documents():
     assert runs.clusters == 4
     assert runs.notes[0] == "Units of the tests: documents with all their runs (4)"
     assert runs.notes[1].startswith("Too few documents differ for a test (4)")
+
+
+@pytest.mark.parametrize("value", [None, 0.5, [], "high"])
+def test_a_document_quality_that_is_no_object_is_refused(value):
+    path = written("one", {"a": GOLD})
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"document_quality": value}))
+    with pytest.raises(DataError, match="The file is not a valid evaluation") as caught:
+        arbitre.diff(path, path)
+    assert caught.value.pointer == "/document_quality"

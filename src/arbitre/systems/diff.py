@@ -647,18 +647,14 @@ def read_evaluation(path: str | Path) -> dict[str, Any]:
     """Read an `evaluation.json`. Raises DataError if the file is not an evaluation."""
     path = _file(path)
     evaluation = strict_json.load(path)
-    earlier = isinstance(evaluation, dict) and evaluation.get("format") == FORMAT
-    if earlier and "exact_match_rate" not in evaluation.get("document_quality", ()):
+    if not isinstance(evaluation, dict) or evaluation.get("format") != FORMAT:
+        raise DataError.of("The file is not an evaluation", file=str(path), hint=_HINT)
+    quality = evaluation.get("document_quality", {})
+    if isinstance(quality, dict) and "exact_match_rate" not in quality:
         raise DataError.of(
             "The evaluation is from an earlier version and has no exact-match rates",
             file=str(path),
             hint="Run the evaluation again.",
-        )
-    if not isinstance(evaluation, dict) or evaluation.get("format") != FORMAT:
-        raise DataError.of(
-            "The file is not an evaluation",
-            file=str(path),
-            hint=_HINT,
         )
     if (found := bundled.first_violation("evaluation.schema.json", evaluation)) is not None:
         raise DataError.of(
