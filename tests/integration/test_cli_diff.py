@@ -451,3 +451,15 @@ def test_a_document_quality_that_is_no_object_is_refused(value):
     with pytest.raises(DataError, match="The file is not a valid evaluation") as caught:
         arbitre.diff(path, path)
     assert caught.value.pointer == "/document_quality"
+
+
+def test_bounds_and_tables_use_the_same_scores_of_an_edited_evaluation():
+    path = written("one", {"a": GOLD, "b": HALF}, archive=False)
+    plain = json.loads(path.read_text())
+    for scores in (plain["micro"], plain["leaves"], plain["by_path"]["/*/age"]):
+        scores["f1q"] = 0.99
+    path.write_text(json.dumps(plain))
+    assert arbitre.diff(path, path).micro.before == 0.75
+    for measure in ("f1q", "leaves.f1q", "/*/age:f1q"):
+        with pytest.raises(arbitre.QualityBoundError, match="below 0.95"):
+            arbitre.diff(path, path, fail_under=[f"{measure}=0.95"])

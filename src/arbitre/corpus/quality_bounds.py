@@ -301,9 +301,9 @@ def _measures(failed: Measure, macro: Measure, quality: Measure, scores: Mapping
 def score_of(scores: Column, required: QualityBound) -> float | None:
     """Return the bounded score of one tally; None if it is undefined."""
     if isinstance(scores, Mapping):
-        if required.argument is None:
+        if required.score in {VARIANCE, EXACT}:
             return scores[required.score]
-        return scores_from_counts(scores).fq(required.argument)
+        scores = scores_from_counts(scores)  # as in the tables and tests of `arbitre diff`
     bounded: float | None = (
         getattr(scores, required.score) if required.argument is None else scores.fq(required.argument)
     )
