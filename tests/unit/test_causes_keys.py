@@ -161,6 +161,14 @@ def test_ids_as_keys_are_a_cause(outer):
     assert cause.advice == f'Ask for {path} as a list of objects, not as an object with the values of "pages" as keys.'
 
 
+def test_ids_as_keys_of_three_documents_are_a_cause_although_each_is_one_fault():
+    gold = works(12)
+    predicted = [*map(keyed, gold[:3]), *gold[3:]]
+    (cause,) = analysed(gold, predicted, WORKS)
+    assert (cause.kind, cause.count, cause.documents) == ("ids-as-keys", 3, 3)
+    assert cause.gain == pytest.approx(1.0 - f1q(gold, predicted, WORKS))
+
+
 @pytest.mark.parametrize("numbers", [False, True])
 def test_a_list_instead_of_an_object_with_ids_as_keys_is_a_cause(numbers):
     inner = {"type": "integer"} if numbers else WORK

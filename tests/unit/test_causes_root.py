@@ -95,6 +95,17 @@ def test_unwrapped_documents_are_wrapped_by_the_projection_of_the_advice(schema,
                        for at, one in enumerate(gold)]  # fmt: skip
 
 
+def test_three_unwrapped_documents_are_a_cause_although_each_is_one_fault():
+    gold = [{"people": page["people"]} for page in pages(12)]
+
+    def found(number):
+        return analysed(REGISTER, gold, [one["people"] if at < number else one for at, one in enumerate(gold)])
+
+    assert found(2) == []
+    (cause,) = found(3)
+    assert (cause.kind, cause.count, cause.documents) == ("unwrapped-root", 3, 3)
+
+
 def test_documents_are_unwrapped_before_their_keys_are_compared():
     gold = pages(12)
     predicted = [{"data": {"title": one["title"], "persons": one["people"]}} for one in gold]

@@ -435,11 +435,11 @@ class Sample:
         gains: list[float] = f1q_gain(self.tallies.sum(axis=0), total).tolist()
         return gains
 
-    def suffices(self, faults: Sequence[SampleFault]) -> bool:
-        """Return whether there are enough faults in enough documents for a cause."""
+    def suffices(self, faults: Sequence[SampleFault], least: int = MIN_FAULTS) -> bool:
+        """Return whether there are enough faults, at least `least`, in enough documents for a cause."""
         if self.size < MIN_DOCUMENTS:
             return bool(faults)
-        return len(faults) >= MIN_FAULTS and self.ids_of(faults) >= MIN_DOCUMENTS
+        return len(faults) >= least and self.ids_of(faults) >= MIN_DOCUMENTS
 
     def trial(self, change: Change, *, everywhere: bool = False) -> Trial | None:
         """Make a change, and compare the documents that it concerns, or all; None if it cannot be made.

@@ -28,7 +28,7 @@ from arbitre.causes import (
 from arbitre.causes.changes import OverlayChange
 from arbitre.causes.examples import example_of, examples_of
 from arbitre.causes.remainder import remaining_causes
-from arbitre.causes.sample import MIN_DOCUMENTS, Sample
+from arbitre.causes.sample import MIN_DOCUMENTS, MIN_FAULTS, Sample
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
 from arbitre.engine import count_calls, with_gold_ids
 from arbitre.values import ABSENT
@@ -51,6 +51,9 @@ MIN_GAIN: Final = 1e-6
 ROUNDS: Final = 3
 """Maximum number of times that the detectors of a phase run, as changes can uncover further causes. A round that defers
 an explanation to the next round does not count."""
+
+OF_DOCUMENTS: Final = frozenset({"wrapped-root", "unwrapped-root", "ids-as-keys"})
+"""Kinds of which one fault can be a whole document, so that the minimum number of faults does not apply."""
 
 
 def phases() -> tuple[tuple[Detector, ...], ...]:
@@ -148,7 +151,7 @@ class Search:
         trials: dict[int, Trial] = {}
         alone: dict[int, float] = {}
         for number, proposal in enumerate(proposals):
-            if proposal.p <= limit and sample.suffices([sample.faults[fault] for fault in proposal.faults]):
+            if proposal.p <= limit and _suffices(sample, proposal, [sample.faults[fault] for fault in proposal.faults]):
                 trial = self._trial(proposal)
                 if trial is not None and (gain := trial.f1q - sample.f1q) > MIN_GAIN:
                     alone[number], trials[number] = gain, trial
@@ -168,7 +171,7 @@ class Search:
                     heapq.heappush(waiting, (before - again.f1q, number, accepted))
                 continue
             faults = tuple(sample.faults[fault] for fault in proposal.faults if fault not in explained)
-            if sample.suffices(faults):
+            if _suffices(sample, proposal, faults):
                 trial = trials[number]
                 self.found.append(Found(proposal, alone[number], trial.f1q - before, faults, sample))
                 self.sample = self.sample.after(trial)
@@ -185,6 +188,11 @@ class Search:
                 return None
             self.trials_left -= 1
         return self.sample.trial(proposal.change)
+
+
+def _suffices(sample: Sample, proposal: Proposal, faults: Sequence[SampleFault]) -> bool:
+    """Return whether some faults of an explanation are enough for a cause."""
+    return sample.suffices(faults, least=1 if proposal.kind in OF_DOCUMENTS else MIN_FAULTS)
 
 
 def _settings(proposal: Proposal) -> set[tuple[str, str]]:
