@@ -1,6 +1,7 @@
 """The search for causes: what becomes a cause, in which order, and with which figures."""
 
 import json
+import random
 from collections import Counter
 from dataclasses import replace
 
@@ -359,6 +360,49 @@ class TestFixes:
     def test_without_changes_the_overlay_is_the_given_one(self):
         base = {"/*/name": {"weight": 2}}
         assert arbitre.fix(LETTERS.schema, self.pairs(), overlay=base, accept=["units"]).overlay == base
+
+
+TRADES = {"notaire": "lawyer", "boulanger": "baker", "horloger": "clockmaker", "relieur": "binder"}
+
+
+def mapped(goods, change, documents=24, each=8, **field):
+    """What `fix` finds if a field of random goods is changed in all predictions."""
+    rng = random.Random(4)  # noqa: S311
+    gold = [[{"key": f"x{rng.random()}", "goods": rng.choice(goods)} for _ in range(each)] for _ in range(documents)]
+    predicted = [[entry | {"goods": change(entry["goods"])} for entry in entries] for entries in gold]
+    schema = {"type": "object", "properties": {"key": {"type": "string"}, "goods": {"type": "string", **field}}}
+    pairs = list(zip(map(str, range(documents)), gold, predicted, strict=True))
+    (fix,) = arbitre.fix({"type": "array", "items": schema}, pairs).fixes
+    assert fix.cause.kind == "value-mapping"
+    return fix
+
+
+def test_a_mapping_of_values_is_accepted_if_its_pairs_recur():
+    fix = mapped([*TRADES], TRADES.get)
+    assert (fix.accepted, fix.held_out) == (True, pytest.approx(fix.gain))
+
+
+def test_a_mapping_of_rare_values_is_not_accepted():
+    names = [f"{one} {number:04}" for number in range(130) for one in TRADES]
+    fix = mapped(names, lambda name: f"{TRADES[name[:-5]][::-1]} {name[::-1]}")
+    assert (fix.accepted, fix.held_out < fix.gain / 2) == (False, True)
+
+
+@pytest.mark.parametrize("documents", [12, 24])
+def test_a_mapping_of_values_that_can_be_misread_is_accepted_for_an_enum_only(documents):
+    weights = [f"{number} kg" for number in range(100, 115)]
+
+    def misread(weight):
+        return weight.replace("1", "l").replace("0", "O")
+
+    fix = mapped(weights, misread, documents)
+    assert (fix.accepted, fix.held_out) == (False, pytest.approx(fix.gain) if documents > 20 else None)
+    assert mapped(weights, misread, documents, enum=weights).accepted
+
+
+def test_a_mapping_of_values_with_a_part_of_gold_is_not_accepted():
+    titles = {"Briand": "Briand, ministre des affaires étrangères", "Deligne": "Deligne, ministre des travaux publics"}
+    assert not mapped([*titles], titles.get).accepted
 
 
 @pytest.mark.parametrize("rounds", [1, search.ROUNDS])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.causes.changes import OverlayChange
+from arbitre.causes.changes import OverlayChange, site_at
+from arbitre.causes.forms import related
+from arbitre.causes.mappings import RECURS, is_code
+from arbitre.causes.remainder import resemblance
 from arbitre.causes.sample import Sample
 from arbitre.causes.search import Search, cause_of
 from arbitre.comparison.cause import KINDS
@@ -16,12 +21,16 @@ from arbitre.gold.suggested_gate import suggest_gate
 from arbitre.language import Translator
 from arbitre.paths import wildcard
 from arbitre.schema.loading.annotations import merged_overlay
+from arbitre.schema.nodes import leaves_of
 from arbitre.storage.columns import encoded
 from arbitre.tables.table import SIGNED, Table, TableColumn, columns, count
+from arbitre.values import Kind, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from arbitre.causes.sample import SampleFault
+    from arbitre.causes.search import Found
     from arbitre.comparison.cause import Cause
     from arbitre.gold.suggested_gate import SuggestedGate
     from arbitre.inputs.records import Pair
@@ -30,6 +39,15 @@ if TYPE_CHECKING:
 
 MIN_HELD_OUT: Final = 20
 """Minimum number of documents of a corpus whose changes are tested on held-out documents."""
+
+MAPPING: Final = "value-mapping"
+"""The kind of cause that consists of pairs of values, each of which can be due to chance."""
+
+CONFIRMED: Final = 0.5
+"""Minimum share of the gain of a mapping of values that it has on held-out documents."""
+
+ALIKE: Final = 0.5
+"""Minimum share of values that resemble gold in a mapping that can consist of misread values."""
 
 GATE: Final = "gate"
 """Name of the gate among the kinds of changes to accept."""
@@ -43,7 +61,8 @@ class Fix:
         cause: The cause that it repairs. Its `cost` is the gain of the change, given those above it.
         f1q: Pooled f1q after this change and those above it.
         held_out: Gain on one half of the documents if the cause was found in the other half; None if the corpus is too
-            small, or if the cause was not found there.
+            small, or if the cause was not found there. For a value-mapping, the part of the gain that is due to pairs
+            of values in at least three documents: these are also found without any one of their documents.
         accepted: Whether the overlay contains the change.
     """
 
@@ -125,7 +144,8 @@ class Fixes:
 
 FIGURES: Final = (
     "x: accepted, in the overlay. Gain: increase in pooled f1q, after the changes above. Held out: gain on one half of "
-    "the documents of a change that was found in the other half. By chance: gain if predictions are compared with the "
+    "the documents of a change that was found in the other half; for value-mapping, gain due to pairs of values in at "
+    "least three documents. By chance: gain if predictions are compared with the "
     "gold of other documents."
 )
 """Explanation of the figures of a change."""
@@ -138,7 +158,8 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
         plan: The compiled schema.
         pairs: The documents.
         accept: Kinds of causes whose changes the overlay contains, or "gate". By default, all changes except those that
-            do not raise the chance-corrected f1q, and those that gain nothing on held-out documents.
+            do not raise the chance-corrected f1q, those that gain nothing on held-out documents, and value-mappings
+            that gain less than half there or that can consist of misread values.
 
     Raises:
         OptionError: A kind of cause is unknown.
@@ -151,8 +172,13 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
     fixes, f1q = [], search.start.f1q
     for found in search.found:
         cause = cause_of(found)
-        own = next((gain for kind, paths, gain in held_out if kind == cause.kind and paths & {*cause.paths}), None)
+        if cause.kind == MAPPING and search.start.size >= MIN_HELD_OUT:
+            own: float | None = _confirmed_share(found) * found.cost
+        else:
+            own = next((gain for kind, paths, gain in held_out if kind == cause.kind and paths & {*cause.paths}), None)
         sound = not cause.forgiving and (own is None or own > 0.0)
+        if cause.kind == MAPPING:
+            sound = sound and (own is None or own >= CONFIRMED * found.cost) and not _may_be_misread(found)
         accepted = cause.change is not None and (cause.kind in accept if accept else sound)
         f1q += found.cost
         fixes.append(Fix(cause, f1q, own, accepted))
@@ -173,6 +199,36 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
         gated,
         wildcard(plan.entries),
     )
+
+
+def _confirmed_share(found: Found) -> float:
+    """Return the share of the gain of a mapping that is due to pairs of values in more than `RECURS` documents.
+
+    This is leave-one-out cross-validation: the other pairs are too rare to be found without one of their documents.
+    """
+    pairs: defaultdict[object, list[SampleFault]] = defaultdict(list)
+    for fault in found.faults:
+        pairs[canonical(fault.gold), canonical(fault.predicted)].append(fault)
+    confirmed = [several for several in pairs.values() if found.sample.ids_of(several) > RECURS]
+    whole = math.fsum(fault.lost for fault in found.faults)
+    return math.fsum(fault.lost for several in confirmed for fault in several) / whole if whole else 0.0
+
+
+def _may_be_misread(found: Found) -> bool:
+    """Return whether at least half of the values of a mapping resemble gold, so that they can be misread or incomplete.
+
+    Labels that are equal or different, such as those of an enum, and codes (the first letters of a label) are excluded.
+    """
+    pairs = [(fault.gold, fault.predicted) for fault in found.faults]
+    alike = [
+        pair for pair in pairs if not is_code(*pair) and (related(*pair) or resemblance(*pair) in {"near", "part-of"})
+    ]
+    sites = [site_at(found.sample.plan, path) for path in found.proposal.paths]
+    closed = all(
+        site is not None and {leaf.distance.name for leaf in leaves_of(site, {Kind.STRING})} == {"exact"}
+        for site in sites
+    )
+    return not closed and len(alike) >= ALIKE * len(pairs)
 
 
 def _held_out(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[str, set[str], float]]:

@@ -281,7 +281,7 @@ class _Recurring:
         """
         gold = self.pairs[value]
         texts = isinstance(gold, str) and isinstance(value, str) and len(gold) >= MIN_PART
-        many = texts and any(map(str.isalpha, f"{gold}")) and (len(f"{value}") >= MIN_PART or _is_code(gold, value))
+        many = texts and any(map(str.isalpha, f"{gold}")) and (len(f"{value}") >= MIN_PART or is_code(gold, value))
         total = self.wrong[gold] if many else labels.total[gold]
         size = len(self.units[gold] if many else labels.units[gold])
         if self.hits[value] < ALWAYS * total:
@@ -295,7 +295,7 @@ class _Recurring:
         return chosen_from(len(labels.total), len(pairs), p)
 
 
-def _is_code(gold: Hashable, value: Hashable) -> bool:
+def is_code(gold: Hashable, value: Hashable) -> bool:
     """Return whether a value consists of the first one or two letters of a longer text, as "f" of "female" does."""
     if not (isinstance(gold, str) and isinstance(value, str)):
         return False
@@ -330,8 +330,8 @@ def _new_values(labels: _Labels) -> tuple[Pairs, float]:
         if same <= SIGNIFICANT:
             chosen[value] = gold
             p = min(p, same)
-    if any(_is_code(gold, value) for value, gold in chosen.items()):
-        chosen |= {value: gold for value, gold in near.items() if _is_code(gold, value)}
+    if any(is_code(gold, value) for value, gold in chosen.items()):
+        chosen |= {value: gold for value, gold in near.items() if is_code(gold, value)}
     new = {value: gold for value, gold in pairs.items() if value not in near}
     if new:
         always = found.always(labels, new)

@@ -297,7 +297,8 @@ def fix(
         schema: Schema of the documents, or a comparator.
         pairs: The documents; see `Comparator.evaluate`.
         accept: Kinds of causes whose changes to include in the overlay, or "gate". By default, all changes except those
-            that do not raise the chance-corrected f1q, and those that gain nothing on held-out documents.
+            that do not raise the chance-corrected f1q, those that gain nothing on held-out documents, and
+            value-mappings that gain little there or that can consist of misread values.
         out: File for the overlay: the accepted changes, with the settings of `overlay`; None writes none.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.
         **options: The options of `arbitre fix`, such as `gold` and `predicted`, and those of `Comparator`.
