@@ -253,6 +253,19 @@ def test_initials_and_abbreviations_are_mapped():
     assert cause.advice.startswith("Ask for the short forms of gold; predictions have ")
 
 
+def test_initials_without_a_whole_word_are_abbreviations_if_they_have_a_point():
+    def gold(work, rng):
+        work["author"] = rng.choice(["Louis", "Jean-Pierre", "Anne", "Paul", "Marie", "Gaston"])
+
+    documents = corpus(lambda work, rng: None, gold=gold)
+    for pair in documents:
+        for work, predicted in zip(pair.gold["works"], pair.predicted["works"], strict=True):
+            predicted["author"] = "J.-P." if work["author"] == "Jean-Pierre" else f"{work['author'][0]}."
+    (cause,) = systematic(documents)
+    assert (cause.kind, cause.count) == ("abbreviation", 36)
+    assert cause.change["/works/*/author"]["normalize"][0]["authority"]["names"]["Louis"] == ["L."]
+
+
 def test_plurals_are_mapped():
     terms = ["letters", "maps", "speeches", "cities", "journaux", "lignes aériennes"]
     single = ["letter", "map", "speech", "city", "journal", "ligne aérienne"]

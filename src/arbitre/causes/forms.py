@@ -115,6 +115,8 @@ def is_abbreviation(short: str, full: str) -> bool:
     (True, True)
     >>> is_abbreviation("prof.", "professeur"), is_abbreviation("Mme Curie", "Madame Curie")
     (True, True)
+    >>> is_abbreviation("L.", "Louis"), is_abbreviation("J.-B.", "Jean-Baptiste"), is_abbreviation("L", "Louis")
+    (True, True, False)
     >>> is_abbreviation("ONU", "Organisation des Nations unies"), is_abbreviation("prof", "professeur")
     (True, False)
     """
@@ -150,7 +152,7 @@ def _shortened(short: str, full: str, *, alone: bool) -> bool:
     if len(letters) + MIN_OMITTED > len(rest) or letters[0] != rest[0]:
         return False
     if len(letters) == 1:
-        return not alone
+        return not alone or short.endswith(".")
     if short.endswith("."):
         return rest.startswith(letters) or _is_contraction(letters, rest)
     return not alone and len(letters) <= TAIL and _is_contraction(letters, rest)
