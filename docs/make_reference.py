@@ -109,6 +109,7 @@ NORMALISER_EXAMPLES: Final[dict[str, tuple[dict[str, Any], Any]]] = {
     "as-written": ({}, "é"),
     "nfkc": ({}, "ﬁn x²"),
     "unaccent": ({}, "Éléonore"),
+    "base-letters": ({}, "Łódź, œuvre"),
     "squash-space": ({}, " Ada   Lovelace "),
     "dehyphenate": ({}, "inter- national"),
     "roman": ({}, "XIV"),

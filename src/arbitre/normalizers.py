@@ -142,6 +142,24 @@ def _unaccent(text: str) -> str:
     return unicodedata.normalize("NFC", base_letters)
 
 
+_BASE_LETTERS: Final = {"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d"}
+"""Letters that no Unicode normal form decomposes."""
+
+_WITHOUT_BASE: Final = re.compile("[œæøłđŒÆØŁĐ]")
+
+
+def _base_letters(text: str) -> str:
+    """Replace the letters of `_BASE_LETTERS`; Œ becomes OE before an upper-case letter, otherwise Oe."""
+
+    def base(found: re.Match[str]) -> str:
+        letters = _BASE_LETTERS[found[0].lower()]
+        if found[0].islower():
+            return letters
+        return letters.upper() if text[found.end() : found.end() + 1].isupper() else letters.capitalize()
+
+    return text if text.isascii() else _WITHOUT_BASE.sub(base, text)
+
+
 def _squash_space(text: str) -> str:
     return " ".join(text.split())
 
@@ -412,6 +430,13 @@ catalogue: Final = Catalogue(
                 _unaccent,
                 "the text without combining marks; for example, é becomes e",
                 "texts that differ in accents, such as é and e",
+            ),
+            _of_texts(
+                "base-letters",
+                _base_letters,
+                "the text with basic Latin letters for those that `nfkc` and `unaccent` leave unchanged: œ becomes oe, "
+                "æ ae, ø o, ł l, and đ d",
+                "texts that differ in letters such as œ and oe, ł and l",
             ),
             _of_texts(
                 "squash-space",

@@ -89,6 +89,7 @@ KINDS = [
     ("case", TEXT, NAMES, str.upper, ["casefold"]),
     ("accents", TEXT, NAMES, lambda text: re.sub("[éè]", "e", text), ["unaccent"]),
     ("unicode", TEXT, TITLES, lambda text: text.replace("fi", "ﬁ").replace("s", "ſ"), ["nfkc"]),
+    ("unicode", TEXT, ["Bœuf", "Cœuret", "Nœtinger", "Lœwenbrück"], lambda text: text.replace("œ", "oe"), ["base-letters"]),
     ("spaces", TEXT, TITLES, lambda text: f" {text}".replace(" ", " \n"), ["squash-space"]),
     ("punctuation", TEXT, TITLES, lambda text: f"[{text}].", ["strip-punctuation"]),
     ("punctuation", TEXT, ["Aix-les-Bains", "Le Mont-Dore", "Bourg-la-Reine"], lambda text: text.replace("-", " "),

@@ -18,6 +18,7 @@ from arbitre.values import canonical
 
 NAMES = (
     *(
+        "base-letters",
         "casefold",
         "concat",
         "date",
@@ -58,6 +59,8 @@ def test_the_catalogue_lists_every_normalizer():
         ("nfc", "ﬁ", "ﬁ"),
         ("unaccent", "Élève à Œuvre, ñ", "Eleve a Œuvre, n"),
         ("unaccent", "e\u0301\u0327", "e"),
+        ("base-letters", "Œdipe, CŒUR, Łódź, Æthelred", "Oedipe, COEUR, Lódź, Aethelred"),
+        ("base-letters", "é, ß, ﬁ", "é, ß, ﬁ"),
         ("unaccent", "한", "한"),
         ("squash-space", "  a \t\n b\u00a0\u202fc ", "a b c"),
         ("strip-punctuation", "«M. Dupont», 3 € + 4%…", "M Dupont 3   4"),

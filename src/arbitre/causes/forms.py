@@ -24,14 +24,16 @@ _LEVENSHTEIN: Final = distances.build("levenshtein")
 TEXT: Final = normalizers.build("text")
 """Converts a number to its text."""
 
+_BASE_LETTERS: Final = normalizers.build("base-letters")
+
 
 def folded(value: Json) -> str:
-    """Return the letters and digits of a value, without case and accents.
+    """Return the basic letters and the digits of a value, without case and accents.
 
-    >>> folded("Œuvres (1.)") == folded("œuvres 1"), folded(3) == folded("3")
-    (True, True)
+    >>> folded("Œuvres (1.)"), folded("Éléonore"), folded(3)
+    ('oeuvres1', 'eleonore', '3')
     """
-    text = unicodedata.normalize("NFKD", str(TEXT(value))).casefold()
+    text = unicodedata.normalize("NFKD", _BASE_LETTERS(str(TEXT(value)))).casefold()
     return "".join(sign for sign in text if sign.isalnum())
 
 

@@ -73,6 +73,7 @@ STEPS: Final = {
     "unicode": Step("unicode", "nfkc", 1.0),
     "hyphenation": Step("hyphenation", "dehyphenate", 2.0),
     "accents": Step("accents", "unaccent", 1.0),
+    "letters": Step("unicode", "base-letters", 1.0),
     "case": Step("case", "casefold", 1.0),
     "punctuation": Step("punctuation", "strip-punctuation", 2.5),
     "separators": Step("punctuation", {"strip-punctuation": {"by": " "}}, 2.7),
@@ -81,7 +82,17 @@ STEPS: Final = {
 }
 """The steps in the order in which they apply."""
 
-LEFT_OUT: Final = ("order", "punctuation", "separators", "hyphenation", "case", "accents", "unicode", "spaces")
+LEFT_OUT: Final = (
+    "order",
+    "punctuation",
+    "separators",
+    "hyphenation",
+    "case",
+    "letters",
+    "accents",
+    "unicode",
+    "spaces",
+)
 """The steps in the order in which they are left out if two texts are equal without them."""
 
 WHOLES: Final = tuple(
@@ -272,7 +283,7 @@ class Reader:
             return
         for _, day in self.dates(text):
             yield "date", day
-        yield "text", "".join(sorted(filter(str.isalnum, self.text(("unicode", "accents", "case"), text))))
+        yield "text", "".join(sorted(filter(str.isalnum, self.text(("unicode", "accents", "letters", "case"), text))))
         if len(text) > SHORT:
             return
         numerals = NUMERAL.findall(text)

@@ -485,7 +485,7 @@ MAX_LENGTH: Final = 300
 """Number of characters of a text that are looked at."""
 
 _OF_TEXTS: Final = frozenset(
-    {"strip", "casefold", "lower", "upper", "nfc", "as-written", "nfkc", "unaccent", "squash-space"}
+    {"strip", "casefold", "lower", "upper", "nfc", "as-written", "nfkc", "unaccent", "base-letters", "squash-space"}
 )
 """Normalisers after which dates, numbers and identifiers are still the same."""
 
