@@ -125,6 +125,36 @@ def test_a_list_that_is_written_as_one_text_is_split(key, write, words):
     assert cause.gain == pytest.approx(1.0 - f1q)
 
 
+@pytest.mark.parametrize("mark", ["-", "–", " - "])
+def test_a_range_of_integers_is_a_list_with_all_integers_between(mark):
+    gold, _ = corpus(("the pages", lambda value, _: value))
+    for number, book in enumerate(book for one in gold for book in one["books"]):
+        book["the pages"] = list(range(7 * number, 7 * number + 2 + number % 5))
+    predicted = [
+        {
+            "books": [
+                book | {"the pages": f"{book['the pages'][0]}{mark}{book['the pages'][-1]}"} for book in one["books"]
+            ]
+        }
+        for one in gold
+    ]
+    (cause,), f1q = analysed(gold, predicted, BOOKS)
+    assert (cause.kind, cause.count, cause.gain) == ("serialised-list", 36, pytest.approx(1.0 - f1q))
+    assert cause.advice.endswith("predictions write it as one text with ranges, such as 12-15.")
+
+
+def test_a_range_can_be_an_item_of_a_list_that_is_written_as_one_text():
+    gold, _ = corpus(("the pages", lambda value, _: value))
+    for number, book in enumerate(book for one in gold for book in one["books"]):
+        book["the pages"] = [9 * number, *range(9 * number + 2, 9 * number + 6)]
+    predicted = [
+        {"books": [book | {"the pages": "{0}, {1}-{4}".format(*book["the pages"])} for book in one["books"]]}
+        for one in gold
+    ]
+    (cause,), f1q = analysed(gold, predicted, BOOKS)
+    assert (cause.kind, cause.count, cause.gain) == ("serialised-list", 36, pytest.approx(1.0 - f1q))
+
+
 def test_a_text_that_is_written_as_a_list_is_joined_by_the_projection_of_the_advice():
     gold, predicted = corpus(("subjects", lambda value, _: value.split("; ")))
     (cause,), f1q = analysed(gold, predicted, BOOKS)

@@ -147,11 +147,19 @@ def _content_chance(values: Counter[Hashable], value: Json) -> float:
 JSON_TEXT: Final = "JSON"
 """Name of the separator of a list that is written as JSON."""
 
+RANGES: Final = "ranges"
+"""Name of the separator of a list of integers that is written with ranges, such as "12-15, 18"."""
+
 SEPARATORS: Final = (
-    *(JSON_TEXT, "; ", ", ", " and ", " et ", " und ", " & ", " / ", "/", " | ", "|", "\n", " - ", "-", "–", ";", ","),
-    " ",
+    *(JSON_TEXT, "; ", ", ", " and ", " et ", " und ", " & ", " / ", "/", " | ", "|", "\n", ";", ",", RANGES),
+    *(" - ", "-", "–", " "),
 )
 """Separators of the items of a list that is written as one text, in order of preference."""
+
+MAX_RANGE: Final = 1000
+"""Maximum difference between the last and the first integer of a range."""
+
+_RANGE: Final = re.compile(r"(\d{1,9})\s*[-–]\s*(\d{1,9})")
 
 
 def _parts(text: str, separator: str) -> list[str]:
@@ -162,7 +170,22 @@ def _parts(text: str, separator: str) -> list[str]:
         except (ValueError, RecursionError):
             return [text]
         return [_text(part) for part in found] if isinstance(found, list) and found else [text]
+    if separator == RANGES:
+        return [number for part in re.split("[,;]", text) for number in _in_range(part.strip())]
     return [part.strip() for part in text.split(separator) if part.strip()] or [text]
+
+
+def _in_range(text: str) -> list[str]:
+    """Return the integers of a range as texts; a text that is no range is returned unchanged.
+
+    >>> _in_range("394-397"), _in_range("12-5")
+    (['394', '395', '396', '397'], ['12-5'])
+    """
+    if found := _RANGE.fullmatch(text):
+        first, last = map(int, found.groups())
+        if first < last <= first + MAX_RANGE:
+            return list(map(str, range(first, last + 1)))
+    return [text]
 
 
 def _text(value: Json) -> str:
@@ -175,19 +198,22 @@ def _shared(first: Iterable[str], second: Iterable[str]) -> tuple[int, int]:
     return (one & other).total(), max(one.total(), other.total())
 
 
-def _best_separator(pairs: Sequence[tuple[Sequence[str], str]]) -> tuple[str, int]:
+def _best_separator(
+    pairs: Sequence[tuple[Sequence[str], str]], separators: Sequence[str] = SEPARATORS
+) -> tuple[str, int]:
     """Return the separator with which most texts are the lists beside them, and the number of these texts."""
     hits = {
-        separator: sum(_is_split(items, _parts(text, separator)) for items, text in pairs) for separator in SEPARATORS
+        separator: sum(_is_split(items, _parts(text, separator), separator) for items, text in pairs)
+        for separator in separators
     }
-    best = max(SEPARATORS, key=hits.__getitem__)
+    best = max(separators, key=hits.__getitem__)
     return best, hits[best]
 
 
-def _is_split(items: Sequence[str], parts: Sequence[str]) -> bool:
-    """Return whether at least half of several parts are items of a list."""
+def _is_split(items: Sequence[str], parts: Sequence[str], separator: str) -> bool:
+    """Return whether at least half of several parts are items of a list; of ranges, all parts."""
     common, size = _shared(items, parts)
-    return len(parts) > 1 and 2 * common >= size
+    return len(parts) > 1 and (common == len(parts) if separator == RANGES else 2 * common >= size)
 
 
 def _item_chance(counts: Counter[Hashable], items: Sequence[str], parts: int) -> float:
@@ -206,10 +232,12 @@ def _split(faults: Sequence[SampleFault]) -> tuple[int, Proposal] | None:
     for items, fault in texts:
         parts = _parts(fault.predicted, separator)
         value = json.loads(fault.predicted) if separator == JSON_TEXT and parts != [fault.predicted] else parts
-        agrees = _is_split(items, parts) or items == parts
+        agrees = _is_split(items, parts, separator) or items == parts
         chance = _item_chance(counts, items, len(parts))
         changes.append(TypeChange(fault, _converted(value, fault.gold), agrees, chance))
-    how = "as JSON in a text" if separator == JSON_TEXT else f"as one text, separated by {json.dumps(separator)}"
+    how = f"as one text, separated by {json.dumps(separator)}"
+    if separator in {JSON_TEXT, RANGES}:
+        how = "as JSON in a text" if separator == JSON_TEXT else "as one text with ranges, such as 12-15"
     advice = f"Ask for a list at {faults[0].path}: predictions write it {how}."
     return _type_proposal("serialised-list", changes, len(SEPARATORS), advice)
 
@@ -231,7 +259,8 @@ def _joined(sample: Sample, faults: Sequence[SampleFault]) -> tuple[int, Proposa
         for fault in faults
         if isinstance(fault.gold, str) and not any(isinstance(part, (list, dict)) for part in fault.predicted)
     ]
-    separator, hits = _best_separator([(items, fault.gold) for items, fault in lists])
+    separators = [separator for separator in SEPARATORS if separator != RANGES]
+    separator, hits = _best_separator([(items, fault.gold) for items, fault in lists], separators)
     if not hits:
         return None
     counts: Counter[Hashable] = Counter(item for items, _ in lists for item in items)
@@ -239,7 +268,7 @@ def _joined(sample: Sample, faults: Sequence[SampleFault]) -> tuple[int, Proposa
     for items, fault in lists:
         text = json.dumps(fault.predicted, ensure_ascii=False) if separator == JSON_TEXT else separator.join(items)
         parts = _parts(fault.gold, separator)
-        agrees = _is_split(items, parts) or items == parts
+        agrees = _is_split(items, parts, separator) or items == parts
         changes.append(TypeChange(fault, text, agrees, _item_chance(counts, items, len(parts))))
     project = "."
     if separator not in {JSON_TEXT, "\n"}:
