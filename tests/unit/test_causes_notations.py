@@ -24,6 +24,7 @@ TITLES = [
 DATES = ["1918-11-03", "1919-01-25", "1920-12-31", "1921-02-04", "1922-07-14", "1923-10-30"]
 AMOUNTS = [1234.5, 88.25, 10500.75, 3200.5, 512.1, 7.5]
 YEARS = [1914, 1789, 1848, 1871, 1905, 1931]
+WEIGHTS = [f"{number} kg" for number in range(3, 90, 4)]
 TEXT, NUMBER, INTEGER = {"type": "string"}, {"type": "number"}, {"type": "integer"}
 DAY = {"type": "string", "format": "date"}
 
@@ -105,6 +106,7 @@ KINDS = [
      [{"number": {"decimal": ".", "group": ", '"}}]),
     ("number-format", NUMBER, AMOUNTS, "{} %".format, [{"number": {"decimal": ".", "percent": True}}]),
     ("units", NUMBER, AMOUNTS, lambda number: f"{number} kg".replace(".", ","), [{"amount": {"units": ["kg"]}}]),
+    ("units", TEXT, WEIGHTS, lambda weight: f"{weight[:-2]}kilogrammes", [{"amount": {"units": ["kg", "kilogrammes"]}}]),
     ("roman-numerals", INTEGER, YEARS, lambda year: roman(year).lower(), ["roman"]),
     ("date-format", DAY, DATES, iso_as("{2}/{1}/{0}"), [{"date": {"formats": ["%d/%m/%Y"]}}]),
     ("date-format", TEXT, DATES, iso_as("{1}/{2}/{0}"), [{"date": {"formats": ["%m/%d/%Y"]}}]),
@@ -125,8 +127,23 @@ def test_a_notation_is_one_cause_with_its_change(kind, schema, values, change, n
     assert set(map(str, found[0].change["/rows/*/value"]["normalize"])) == set(map(str, normalizers))
     assert found[0].change["/rows/*/value"].get("distance") == ("token-sort" if kind == "name-order" else None)
     assert found[0].gain > 0
-    side = "schema" if schema == TEXT and kind in {"date-format", "number-format"} else "prediction"
+    side = "schema" if schema == TEXT and kind in {"date-format", "number-format", "units"} else "prediction"
     assert found[0].side == side
+
+
+@pytest.mark.parametrize(
+    ("values", "spelt"),
+    [
+        (WEIGHTS, {"kg": "lb"}),
+        ([*WEIGHTS, *(f"{weight[:-2]}g" for weight in WEIGHTS)], {"kg": "kilogrammes", "g": "grammes"}),
+    ],
+)
+def test_other_units_and_gold_with_several_units_are_not_read_without_their_unit(values, spelt):
+    def change(weight):
+        number, unit = weight.split()
+        return f"{number} {spelt[unit]}"
+
+    assert not any(cause.kind == "units" for cause in causes(TEXT, changed(values, change)))
 
 
 def test_advice_names_the_notations_found():

@@ -162,8 +162,17 @@ def _shortened(short: str, full: str, *, alone: bool) -> bool:
 
 def _is_contraction(short: str, full: str) -> bool:
     """Return whether a word has the first and the last letter of another, and between them letters in their order."""
-    signs = iter(full)
-    return short[-1] == full[-1] and all(sign in signs for sign in short)
+    return short[-1] == full[-1] and contains_in_order(full, short)
+
+
+def contains_in_order(full: str, signs: str) -> bool:
+    """Return whether a text contains some characters in their order.
+
+    >>> contains_in_order("kilogrammes", "kg"), contains_in_order("kilogrammes", "gk")
+    (True, False)
+    """
+    rest = iter(full)
+    return all(sign in rest for sign in signs)
 
 
 def is_plural(singular: str, plural: str) -> bool:

@@ -25,8 +25,10 @@ from arbitre.causes.same_value import (
     Notation,
     Observation,
     Reader,
+    are_one_unit,
     date_notation,
     of_units,
+    unit_of,
     units_of,
 )
 from arbitre.causes.sample import NO_PARTNER, excess_p, value_chance
@@ -303,6 +305,9 @@ class PathSearch:
     def _candidates(self, values: PathValues) -> list[Notation]:
         """Return the most frequent notations of the wrong values of a path, the simplest first."""
         counts = Counter(chain.from_iterable(map(self.reader.reasons, values.observations)))
+        if not are_one_unit([unit for key in values.gold if (unit := unit_of(self.reader.values[key])) is not None]):
+            for notation in [notation for notation in counts if len([*units_of(notation)]) > 1]:
+                del counts[notation]  # without units, different quantities would be equal
         units = Counter({unit: count for notation, count in counts.items() for unit in units_of(notation)})
         found = [notation for notation, _ in counts.most_common(CANDIDATES)]
         if len(units) > 1:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from arbitre.causes.forms import contains_in_order, folded
 from arbitre.errors import ArbitreError
 from arbitre.normalizers import catalogue, normalize
 from arbitre.parsing.dates import LANGUAGES, iso_date, spelled_date
@@ -147,6 +148,9 @@ NUMERAL: Final = re.compile(r"[-+−(]?\d(?:[\d.,'’ \u00a0\u202f]*\d)?\)?")
 LONGEST_UNIT: Final = 14
 """Maximum number of characters of a unit."""
 
+MIN_WORD: Final = 4
+"""Minimum number of characters of a unit that is written as a word."""
+
 CURRENCIES: Final = frozenset(
     """f fr fr. frs francs franc fcfa euro euros dollar dollars pound pounds sterling livre livres dm mark marks kr lire
     peseta pesetas rouble roubles cent cents sou sous""".split()  # noqa: SIM905
@@ -161,6 +165,21 @@ def unit_of(value: Json) -> str | None:
     before, _, after = value.partition(numerals[0])
     words = [part for part in (before.strip(), after.strip()) if part]
     return words[0] if len(words) == 1 and len(words[0]) <= LONGEST_UNIT else None
+
+
+def are_one_unit(units: Collection[str]) -> bool:
+    """Return whether all units are the same in different spellings: the shorter ones abbreviate the longest one.
+
+    A spelling without a whole word does not abbreviate another, as "m" and "mm" are different units.
+
+    >>> are_one_unit(["kg", "kilogrammes"]), are_one_unit(["kg", "lb"]), are_one_unit(["m", "mm"])
+    (True, False, False)
+    """
+    spelt = sorted(set(map(folded, units)), key=len)
+    return all(
+        len(full := spelt[-1]) >= MIN_WORD and short[:1] == full[0] and contains_in_order(full, short)
+        for short in spelt[:-1]
+    )
 
 
 def of_units(units: Collection[str], decimal: str | None) -> Notation:
@@ -308,9 +327,9 @@ class Reader:
         if steps is not None:
             yield _of_steps(steps)
         units = [unit_of(side) for side in sides]
-        one = [unit for unit in units if unit is not None]
-        with_unit = [of_units(one, decimal) for decimal in DECIMALS] if len(one) == 1 else []
-        for notation in (*NUMBERS, *with_unit):
+        named = {unit for unit in units if unit is not None}
+        with_unit = len(named) == (1 if None in units else 2) and are_one_unit(named)
+        for notation in (*NUMBERS, *(of_units(named, decimal) for decimal in DECIMALS if with_unit)):
             if len({self.form(notation.specs, None, key) for key in keys}) == 1:
                 yield notation
 
