@@ -51,6 +51,9 @@ IN_SOURCE: Final = 0.5
 CERTAIN: Final = "no-prediction"
 """The kind that needs no minimum number of faults, as no other explanation is possible."""
 
+_CUT_OFF: Final = re.compile(r"\s*(?:…|\.\.\.)$")
+"""Mark at the end of a text that was cut off."""
+
 _LEVENSHTEIN: Final = catalogue.build("levenshtein")
 
 
@@ -151,6 +154,8 @@ def resemblance(gold: Json, predicted: Json) -> str:
 
     >>> resemblance("Louis Barthou", "Barthou"), resemblance("Barthou", "Barthon"), resemblance(1918, 1978)
     ('part-of', 'near', 'near')
+    >>> resemblance("Discussion d'un projet de loi", "Discussion d'un pro…")
+    'part-of'
     >>> resemblance([1, 2], [2]), resemblance([1, 2], [2, 3]), resemblance([1], [2]), resemblance(1, 2)
     ('part-of', 'near', 'unrelated', 'unrelated')
     """
@@ -168,6 +173,7 @@ def resemblance(gold: Json, predicted: Json) -> str:
 
 def _resemblance_of_texts(short: str, long: str, min_length: int) -> str:
     """Return how two texts or numbers resemble each other; whole words are a part, also of a nearly equal text."""
+    short = _CUT_OFF.sub("", short)
     if len(short) < min_length:
         return "unrelated"
     inside = short in long
