@@ -231,6 +231,27 @@ def demote_items(rng, corpus, predicted, taken):
     yield from levels(rng, corpus, predicted, taken, promoted=False)
 
 
+@planter("promoted")
+def write_rows(rng, corpus, predicted, taken):
+    """Each entry is repeated for each item of its inner list."""
+    if corpus.nested is None or not free(corpus.entries, taken):
+        return
+    key, share, count = tokens(corpus.nested)[-1], chosen(rng), 0
+    for container, name in lists_of_entries(predicted, corpus, 1):
+        rows = []
+        for entry in container[name] if rng.random() < share else ():
+            outer = {field: value for field, value in entry.items() if field != key}
+            inner = entry.get(key)
+            if not isinstance(inner, list) or not all(
+                isinstance(one, dict) and not outer.keys() & one for one in inner
+            ):
+                return
+            rows += [copy.deepcopy(outer) | one for one in inner] or [outer]
+            count += len(inner)
+        container[name] = rows or container[name]
+    yield "a row for each item of the inner list", (corpus.entries,), count
+
+
 def levels(rng, corpus, predicted, taken, *, promoted):
     if corpus.name != "contents" or not free(corpus.entries, taken):
         return

@@ -116,7 +116,7 @@ def test_planters_say_how_many_places_they_change():
         if isinstance(row[key], str)
     ]
     assert len(texts) == planting.count
-    assert len(PLANTERS["promoted"]) == 2
+    assert len(PLANTERS["promoted"]) == 3
 
 
 def cause(kind, *paths, systematic=True, side="prediction"):

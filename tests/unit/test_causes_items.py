@@ -50,6 +50,15 @@ def promote(people, rng):
         people += person.pop("works")
 
 
+def write_rows(people, _):
+    """Each author is repeated for each work."""
+    people[:] = [
+        {key: value for key, value in person.items() if key != "works"} | work
+        for person in people
+        for work in person["works"]
+    ]
+
+
 def promote_object(people, rng):
     for person in rng.sample(people, 2):
         person["works"][0]["birth"] = person.pop("birth")
@@ -97,6 +106,7 @@ def truncate_pages(people, _):
     ("change", "kind", "path", "where"),
     [
         (promote, "promoted", "/*/works/*", "belong at /*/works/*; predictions have them at /*."),
+        (write_rows, "promoted", "/*/works/*", "each item of /* once, with a list at /*/works: predictions repeat it"),
         (promote_object, "demoted", "/*/birth", "belong at /*/birth; predictions have them at /*/works/*/birth."),
         (demote, "demoted", "/*", "belong at /*; predictions have them at /*/works/*."),
         (demote_with_works, "demoted", "/*", "belong at /*; predictions have them at /*/works/*."),
@@ -114,6 +124,16 @@ def test_a_systematic_change_of_items_is_one_cause_that_repairs_everything(chang
     assert cause.gain == pytest.approx(1.0 - evaluation.micro.f1q, abs=0.005)
     assert where in cause.advice
     assert not [one.kind for one in evaluation.causes[1:] if one.systematic]
+
+
+def test_rows_that_differ_from_the_inner_list_are_not_joined():
+    def with_other_works(people, rng):
+        write_rows(people, rng)
+        for row in people:
+            row |= {"title": word(rng), "year": rng.randrange(1, 99)}
+
+    causes = AUTHORS.evaluate(corpus(with_other_works), diagnose=True).causes
+    assert "promoted" not in [one.kind for one in causes]
 
 
 def test_objects_and_lists_that_are_empty_after_a_move_are_no_faults():

@@ -1,4 +1,8 @@
-"""Items and objects that predictions have on another level: promoted to a list further out, or demoted further in."""
+"""Items and objects that predictions have on another level: promoted to a list further out, or demoted further in.
+
+The items of an inner list are also promoted if the prediction is a flat table: a row for each of them, with the other
+values of the outer item repeated in each row.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.causes.changes import Correction
+from arbitre.causes.changes import Correction, replacement
 from arbitre.causes.items import (
     MAX_CHANCE,
     MAX_COMPARED,
@@ -20,17 +24,21 @@ from arbitre.causes.items import (
     tokens_of,
 )
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.sample import excess_p
-from arbitre.paths import escape
+from arbitre.causes.sample import NO_PARTNER, excess_p, share_p
+from arbitre.diagnosis.moved_chance import base_chance
+from arbitre.paths import STAR, escape, values_at, wildcard
 from arbitre.paths import pointer as pointer_to
-from arbitre.values import ABSENT
+from arbitre.schema.describe import walk
+from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 
+    from arbitre.causes.changes import Places
     from arbitre.causes.items import Leaves
     from arbitre.causes.proposal import Detector
     from arbitre.causes.sample import Sample, SampleFault
+    from arbitre.paths import Path
     from arbitre.values import Json
 
 CHANCE_MOVES: Final = 0.02
@@ -298,5 +306,133 @@ def _target(
     return None
 
 
-DETECTORS: Final[tuple[Detector, ...]] = (on_another_level,)
+# Inner lists that are written as rows.
+
+
+class _InnerList(NamedTuple):
+    """A list of objects in the objects of another list, of which predictions may have a row for each inner object.
+
+    Attributes:
+        path: Wildcard path of the outer list.
+        key: Key of the inner list.
+        fields: Fields of the inner objects that the outer objects do not have.
+    """
+
+    path: Path
+    key: str
+    fields: frozenset[str]
+
+    def in_row(self, item: Json) -> dict[str, Json]:
+        """Return the fields of the inner object in a row; none if the item is no row."""
+        if not isinstance(item, dict) or item.get(self.key):
+            return {}
+        return {name: value for name, value in item.items() if name in self.fields}
+
+    def groups(self, items: Sequence[Json]) -> Iterator[tuple[dict[str, Json], list[int]]]:
+        """Yield each item without the inner list, and its rows: consecutive rows with equal other values."""
+        group: list[int] = []
+        outer: dict[str, Json] = {}
+        for at, item in enumerate(items):
+            own = self.in_row(item)
+            rest = {name: value for name, value in item.items() if name not in own and name != self.key} if own else {}
+            if group and not (leaves_of(rest) and canonical(rest) == canonical(outer)):
+                yield outer, group
+                group = []
+            if own:
+                outer, group = rest, [*group, at]
+        if group:
+            yield outer, group
+
+    def joined(self, items: Sequence[Json], groups: Iterable[tuple[dict[str, Json], list[int]]]) -> list[Json]:
+        """Return a list in which the rows of each item are one item with the inner list."""
+        whole = dict(enumerate(items))
+        for outer, group in groups:
+            inner = [own for at in group if leaves_of(own := self.in_row(items[at]))]
+            for at in group[1:]:
+                del whole[at]
+            whole[group[0]] = {**outer, self.key: inner}
+        return list(whole.values())
+
+
+def _inner_lists(sample: Sample) -> Iterator[_InnerList]:
+    """Yield the declared lists of objects in the objects of other lists."""
+    sites = sample.plan.sites
+    for step in walk(sites):
+        if step.repeats is None and step.path and step.path[-1] is STAR:
+            outer = sites[step.site].object.fields
+            for one in outer:
+                inner = sites[sites[one.site].list.items].object.fields
+                if fields := frozenset(other.name for other in inner).difference(other.name for other in outer):
+                    yield _InnerList(step.path[:-1], one.name, fields)
+
+
+def as_rows(sample: Sample) -> Iterator[Proposal]:
+    """Propose that consecutive items with equal values are rows of one item, each with an object of an inner list."""
+    several = list(_inner_lists(sample))
+    for inner in several:
+        tokens = (*inner.path, STAR, inner.key, STAR)
+        known = Counter(
+            leaf for pair in sample.pairs for _, one in values_at(pair.gold, tokens) for leaf in leaves_of(one)
+        )
+        totals = Counter(path for path, _ in known.elements())
+        places: Places = defaultdict(dict)
+        ends: set[tuple[int, bool, str]] = set()
+        chances, equal = list[float](), 0
+        for document, place, items, group in _groups(sample, inner, places):
+            rows = [f"{place}/{at}" for at in group]
+            partners = [sample.matched.get((document, row), NO_PARTNER)[1] for row in rows]
+            ends |= {(document, False, row) for row, partner in zip(rows, partners, strict=True) if not partner}
+            ends |= {(document, False, f"{row}/{escape(name)}") for row in rows for name in inner.fields}
+            if gold := next(filter(None, partners), ""):
+                ends.add((document, True, f"{gold}/{escape(inner.key)}"))
+                parts = part_at(sample.pairs[document].gold, (*tokens_of(gold), inner.key))
+                objects = [leaves_of(one) for one in parts] if isinstance(parts, list) else []
+                for path, form in (leaf for at in group for leaf in leaves_of(inner.in_row(items[at]))):
+                    share = known[path, form] / max(1, totals[path])
+                    chances.append(min(1.0, len(objects) * max(share, base_chance(str(form)))))
+                    equal += any((path, form) in leaves for leaves in objects)
+        p = min(1.0, len(several) * share_p(equal, chances))
+        if p <= MAX_CHANCE:
+            outer, path = wildcard((*inner.path, STAR)), wildcard(tokens)
+            yield Proposal(
+                "promoted",
+                "prediction",
+                (path,),
+                _at_or_below(sample, ends),
+                replacement(places),
+                p,
+                advice=f"Ask for each item of {outer} once, with a list at {path.removesuffix('/*')}: predictions "
+                "repeat it for each item of this list.",
+            )
+
+
+def _groups(
+    sample: Sample, inner: _InnerList, places: Places
+) -> Iterator[tuple[int, str, Sequence[Json], Sequence[int]]]:
+    """Yield the rows of each item: the document, the JSON Pointer of the list, its items, and positions of the rows.
+
+    The lists, and what they are if rows are joined, are added to `places`.
+    """
+    for document, pair in enumerate(sample.pairs):
+        for place, items in values_at(pair.predicted, inner.path):
+            if isinstance(items, list) and (groups := list(inner.groups(items))):
+                places[document][place] = items, inner.joined(items, groups)
+                yield from ((document, place, items, group) for _, group in groups)
+
+
+def _at_or_below(sample: Sample, ends: Container[tuple[int, bool, str]]) -> tuple[int, ...]:
+    """Return the numbers of the faults at some places, or inside them.
+
+    Each place is a document, a side (true for gold) and a JSON Pointer.
+    """
+    found = dict[int, None]()
+    for fault in sample.faults:
+        for pointer, gold in ((fault.gold_pointer, True), (fault.predicted_pointer, False)):
+            tokens = tokens_of(pointer or "")
+            if any((fault.document, gold, pointer_to(tokens[:depth])) in ends for depth in range(1, len(tokens) + 1)):
+                found[fault.number] = None
+    return tuple(found)
+
+
+DETECTORS: Final[tuple[Detector, ...]] = (on_another_level, as_rows)
 """The detectors of this module."""

@@ -78,7 +78,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "promoted": CauseKind(
         "an item or a field is at a higher level than in gold",
-        "missing objects or fields occur at a higher level of the prediction",
+        "missing objects or fields occur at a higher level of the prediction, or an item is repeated for each item of "
+        "its inner list",
         "overlay or correction",
         "state the level in the prompt",
     ),
