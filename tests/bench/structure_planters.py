@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import pairwise
 
 from tests.bench.cause_corpora import places, reached, tokens, values_at
@@ -419,6 +419,30 @@ def shift_column(rng, corpus, predicted, taken):
                 row[name] = old[number - step] if 0 <= number - step < len(old) else None
                 count += 1
         yield "row before" if step == 1 else "row after", (path,), count
+
+
+@planter("ditto")
+def write_ditto(rng, corpus, predicted, taken):
+    """A ditto mark, or null, is where the value is that of the row before."""
+    if corpus.entries is None:
+        return
+    top = f"{corpus.entries}/*/"
+    paths = [path for path in corpus.of_role("label", "place", "date", "noun", "person") if path.startswith(top)
+             and "*" not in path[len(top) :] and free(path, taken) and path not in corpus.empty]  # fmt: skip
+    for path in rng.sample(paths, len(paths)):
+        mark, share, count = rng.choice(('"', "〃", "id.", "Do.", "idem", None)), chosen(rng), 0
+        repeated = []
+        for container, key in lists_of_entries(predicted, corpus, 2):
+            rows = places({"rows": container[key]}, f"/rows/*/{path[len(top) :]}")
+            rows = [(row, name) for row, name in rows if name in row]
+            repeated += [last for first, last in pairwise(rows) if at(*first) == at(*last) is not None]
+        values = Counter(at(*one) for one in repeated)
+        if max(values.values(), default=1) > 0.6 * values.total():  # the mark would be another name of this value
+            continue
+        for row, name in repeated:
+            if rng.random() < share:
+                row[name], count = mark, count + 1
+        yield json.dumps(mark), (path,), count
 
 
 @planter("ids-offset")

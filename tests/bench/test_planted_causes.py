@@ -15,7 +15,7 @@ PINNED = set(
     words(
         "case accents unicode spaces punctuation amount number-format date-format day-month-swapped name-order abbreviation singular-plural "
         "absent-value value-mapping key-spelling renamed-key wrapped-root unwrapped-root promoted demoted list-or-value "
-        "serialised-list other-field columns-swapped column-shifted ids-offset page-shifted duplicated truncated moved-object "
+        "serialised-list other-field columns-swapped column-shifted ditto ids-offset page-shifted duplicated truncated moved-object "
         "moved-value split merged near part-of unrelated omission hallucination"
     )
 )

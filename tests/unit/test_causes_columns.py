@@ -45,6 +45,59 @@ def test_values_of_random_entries_are_not_shifted():
     assert not analysed(*corpus(change, documents=30))[0]
 
 
+# Ditto marks.
+
+
+def in_runs(mark, key="sender"):
+    """Gold in which every value is that of two or three letters, and predictions with a mark in all but the first."""
+    gold, predicted = corpus(lambda entries, _: entries, entries=7)
+    for sides in zip(gold, predicted, strict=True):
+        for at in range(7):
+            if at not in {0, 3, 5}:
+                sides[0][at][key] = sides[0][at - 1][key]
+                sides[1][at][key] = mark
+    return gold, predicted
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"), [("id.", 'have "id."'), ("〃", 'have "〃"'), ('"', r'have "\""'), (None, "leave it out")]
+)
+def test_ditto_marks_are_replaced_with_the_value_of_the_previous_entry(mark, words):
+    gold, predicted = in_runs(mark)
+    (cause,), f1q = analysed(gold, predicted)
+    assert (cause.kind, cause.paths, cause.count, cause.detail) == ("ditto", ("/*/sender",), 48, {"mark": mark})
+    assert cause.gain == pytest.approx(1.0 - f1q)
+    assert cause.advice == (
+        f"Ask for the value of /*/sender in every item: predictions {words} if it is that of the previous item."
+    )
+
+
+@pytest.mark.parametrize("mark", ["id.", None])
+def test_a_mark_beside_other_values_than_the_previous_one_is_no_ditto_mark(mark):
+    gold, predicted = in_runs(mark)
+    for entries in gold:
+        entries[1] |= {"sender": "Auriol"}
+        del entries[6]["sender"]
+    assert "ditto" not in [cause.kind for cause in analysed(gold, predicted)[0]]
+
+
+def test_a_missing_value_that_resembles_the_previous_one_is_no_ditto_mark():
+    gold, predicted = corpus(lambda entries, _: entries, entries=7)
+    for number, sides in enumerate(zip(gold, predicted, strict=True)):
+        for at in range(7):
+            sides[0][at]["note"] = sides[1][at]["note"] = f"Letter of 1918-0{at + 1}-{10 + number}"
+        sides[1][3]["note"] = None
+    assert "ditto" not in [cause.kind for cause in analysed(gold, predicted)[0]]
+
+
+def test_another_name_of_one_value_is_no_ditto_mark():
+    gold, predicted = in_runs("M.")
+    for entries in gold:
+        for one in entries:
+            one["sender"] = "Mistral"
+    assert "ditto" not in [cause.kind for cause in analysed(gold, predicted)[0]]
+
+
 # Numbers that differ by a constant.
 
 

@@ -1,16 +1,21 @@
-"""Causes in columns, the fields of the items of lists: values of another row, and numbers that differ by a constant."""
+"""Causes in columns, the fields of the items of lists.
+
+These are values of another row, ditto marks, and numbers that differ by a constant.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes.changes import replacement
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.sample import NO_PARTNER, excess_p, nearly_equal, single_value
+from arbitre.causes.sample import NO_PARTNER, excess_p, nearly_equal, share_p, single_value
 from arbitre.diagnosis.moved_chance import base_chance
+from arbitre.errors import shown
 from arbitre.paths import STAR, parse, pointer, value_at, values_at, wildcard
 from arbitre.schema.describe import walk
 from arbitre.values import ABSENT, Kind, canonical, kind_of
@@ -35,6 +40,15 @@ MIN_SHARE: Final = 0.1
 
 MIN_OFFSET: Final = 0.5
 """Minimum share of the wrong numbers of a path that differ from gold by the same constant."""
+
+MAX_MARK: Final = 10
+"""Maximum number of characters of a ditto mark."""
+
+MIN_DITTO: Final = 0.75
+"""Minimum share of the ditto marks of which the gold value is the predicted value of the previous item."""
+
+MAX_SAME: Final = 0.75
+"""Maximum share of the ditto marks that stand for the same value. Other texts are a name of this value."""
 
 
 # Columns that are shifted by a row.
@@ -197,6 +211,77 @@ def _shift(sample: Sample, path: str, step: int, columns: Sequence[Column], p: f
     neighbour = "previous" if step == 1 else "next"
     advice = f"Check the input for {path}: predictions have the values of the {neighbour} item."
     return Proposal("column-shifted", "prediction", (path,), tuple(numbers), replacement(places), p, advice=advice)
+
+
+# Ditto marks.
+
+
+def _ditto_marks(sample: Sample, columns: Mapping[str, Sequence[Column]]) -> Iterator[Proposal]:
+    """Propose to replace ditto marks, and missing values that stand for the same, with the value of the item before."""
+    for path, several in columns.items():
+        known = {_form(value) for column in several for value in column.gold}
+        texts = Counter(value for column in several for value in column.predicted if isinstance(value, str))
+        marks = [
+            value
+            for value, number in texts.items()
+            if number >= MIN_VALUES and 0 < len(value) <= MAX_MARK and _form(value) not in known
+        ]
+        for mark in (None, *marks):
+            proposal = _ditto(sample, path, mark, several)
+            if proposal is not None and (p := len(columns) * (1 + len(marks)) * proposal.p) <= MAX_P:
+                yield replace(proposal, p=p)
+
+
+def _form(value: Json) -> Hashable | None:
+    """Return a single value in the form in which values are compared; None without a single value."""
+    return None if single_value(value) is ABSENT else canonical(value)
+
+
+def _ditto(sample: Sample, path: str, mark: str | None, columns: Sequence[Column]) -> Proposal | None:
+    """Return the proposal to replace a ditto mark; None if the predicted value before it is not usually that of gold.
+
+    Args:
+        sample: The sample.
+        path: Wildcard path of the field.
+        mark: The mark; None for missing values where gold has a value.
+        columns: The columns at the path.
+    """
+    tokens = parse(path)
+    inner = pointer(tokens[_depth(tokens) :])
+    places: Places = defaultdict(dict)
+    numbers: dict[int, None] = {}
+    right: Counter[Hashable] = Counter()
+    tried = 0
+    for column in columns:
+        before: Json = ABSENT
+        for at, (value, partner) in enumerate(zip(column.predicted, column.partners, strict=True)):
+            gold = ABSENT if partner is None else single_value(column.gold[partner])
+            if (None if value is ABSENT else value) != mark:
+                before = single_value(value)
+            elif mark is not None or gold is not ABSENT:
+                ends = f"{column.pointers[0]}/{partner}{inner}", f"{column.pointers[1]}/{at}{inner}"
+                tried += partner is not None
+                right += Counter([_form(gold)] if _form(before) == _form(gold) is not None else [])
+                if before is not ABSENT:
+                    places[column.document][ends[1]] = value, before
+                for end, side in zip(ends, (True, False), strict=True):
+                    numbers.update(dict.fromkeys(sample.fault_ends.get((column.document, side, end), ())))
+    number = right.total()
+    if not number or number < MIN_DITTO * tried or max(right.values()) > MAX_SAME * number:
+        return None
+    pairs = [pair for column in columns for pair in pairwise(map(_form, column.gold)) if pair[1] is not None]
+    usual = sum(first == second for first, second in pairs) / max(1, len(pairs))
+    have = "leave it out" if mark is None else f"have {shown(mark)}"
+    return Proposal(
+        "ditto",
+        "prediction",
+        (path,),
+        tuple(numbers),
+        replacement(places),
+        share_p(number, [usual] * tried),
+        advice=f"Ask for the value of {path} in every item: predictions {have} if it is that of the previous item.",
+        detail={"mark": mark},
+    )
 
 
 # Numbers that differ by a constant.
@@ -449,17 +534,17 @@ def _single_values(item: Json, key: tuple[str, ...]) -> list[Hashable]:
     return [(name, canonical(value)) for name, value in fields if name != key[0] and single_value(value) is not ABSENT]
 
 
-# Shifts and offsets.
+# Shifts, ditto marks and offsets.
 
 
 MAX_P: Final = 0.01
-"""Maximum p-value of a shift or an offset."""
+"""Maximum p-value of a shift, a ditto mark or an offset."""
 
 
 def shifts(sample: Sample) -> Iterator[Proposal]:
     """Propose to shift columns back, or to subtract a constant from numbers, whichever explains more values.
 
-    Consecutive numbers of the next row are also larger by 1.
+    Consecutive numbers of the next row are also larger by 1. Ditto marks are the values of the previous row.
     """
     columns = _columns(sample)
     for path in sample.faults_by_path:
@@ -467,6 +552,7 @@ def shifts(sample: Sample) -> Iterator[Proposal]:
         likely = [one for one in found if one is not None and one[1].p <= MAX_P]
         if likely:
             yield max(likely, key=lambda one: one[0])[1]
+    yield from _ditto_marks(sample, columns)
 
 
 DETECTORS: Final[tuple[Detector, ...]] = (shifts, key_offsets)

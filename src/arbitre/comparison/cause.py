@@ -119,6 +119,12 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "correction",
         "check whether the rows of the input are aligned",
     ),
+    "ditto": CauseKind(
+        "a ditto mark, or no value, was predicted where the value is that of the previous item",
+        "most gold values beside the mark are the predicted values of the previous item, and they are different values",
+        "correction",
+        "ask for the value in every item",
+    ),
     "ids-offset": CauseKind(
         "numbers differ from gold by a constant",
         "most wrong numbers differ from gold by the same amount",
