@@ -342,6 +342,17 @@ def write_absent(rng, corpus, predicted, taken):
 NOTATIONS = tuple(PLANTERS)
 """The kinds above."""
 
+
+def surrounded(before, after):
+    """A variant that adds the same signs before and after texts with letters."""
+    return of_text(lambda text: f"{before}{text}{after}" if any(map(str.isalpha, text)) else None)
+
+
+values("affix", ("text", "person", "place", "surname", "journal"), {
+    "title": surrounded("M. ", ""), "label": surrounded("Note : ", ""), "footnote": surrounded("", " (1)"),
+    "markup": surrounded("<i>", "</i>"), "article": surrounded("the ", ""),
+})  # fmt: skip
+
 # Single errors that look alike.
 
 values(

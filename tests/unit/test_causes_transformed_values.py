@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -48,6 +49,46 @@ def test_texts_with_another_unit_are_one_cause(form):
     (cause,) = causes(NUMBER, changed(heights, lambda height: form.format(height / 100)))
     assert (cause.kind, cause.change) == ("units", None)
     assert cause.advice == "Ask for the unit of gold; gold values are 100 times predictions."
+
+
+NAMES = [
+    f"{first} {last}" for first in ("Ada", "Léon", "Jean", "Zoé", "Marc") for last in ("Briand", "Barthou", "Héry")
+]
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("M. {}", '"M. …"'),
+        ("{} (1)", '"… (1)"'),
+        ("{}¹", '"…¹"'),
+        ("<i>{}</i>", '"<i>…</i>"'),
+        ("Nom : {}", '"Nom : …"'),
+    ],
+)
+def test_a_constant_addition_is_one_cause_on_each_side(form, shown):
+    (cause,) = causes(TEXT, changed(NAMES, form.format))
+    assert (cause.kind, cause.change) == ("affix", None)
+    assert cause.count > 35
+    assert cause.detail == {"affixes": [form.split("{}")]}
+    assert cause.advice.endswith(f"without additions: predictions have {shown}.")
+    (cause,) = causes(TEXT, ((long, short) for short, long in changed(NAMES, form.format)))
+    assert cause.kind == "affix"
+    assert cause.count > 35
+    assert cause.advice.startswith("Ask for the full value of ")
+    assert cause.advice.endswith(f"gold has {shown}.")
+
+
+def test_several_titles_are_one_cause():
+    titles = itertools.cycle(("M.", "Mme"))
+    (cause,) = causes(TEXT, changed(NAMES, lambda name: f"{next(titles)} {name}"))
+    assert (cause.kind, len(cause.detail["affixes"])) == ("affix", 2)
+
+
+def test_different_additions_are_no_affix():
+    rng = random.Random(0)  # noqa: S311
+    for change in (lambda name: f"{name} {rng.randrange(1000)}", lambda name: f"{name}s"):
+        assert "affix" not in [cause.kind for cause in causes(TEXT, changed(NAMES, change))]
 
 
 def swapped(day):

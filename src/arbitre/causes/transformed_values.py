@@ -1,4 +1,4 @@
-"""Causes in wrong values that a fixed rule turns into gold: another unit, and day and month swapped.
+"""Causes in wrong values that a fixed rule turns into gold: another unit, day and month swapped, and additions.
 
 No overlay repairs such values, because their notation is correct. The correction applies the rule.
 """
@@ -6,14 +6,16 @@ No overlay repairs such values, because their notation is correct. The correctio
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from arbitre.causes.notations import COMPARED, TYPO, declared_sites, normalizers_at
-from arbitre.causes.proposal import Proposal
+from arbitre.causes.proposal import Proposal, enumerated
 from arbitre.causes.same_value import NUMERAL, Reader, unit_of
-from arbitre.causes.sample import correction_of, excess_p
+from arbitre.causes.sample import correction_of, excess_p, nearly_equal
+from arbitre.errors import shown
 from arbitre.parsing.numerals import read_amount
 from arbitre.values import ABSENT
 
@@ -45,6 +47,12 @@ DATE: Final = re.compile(r"(?P<first>\d{1,4})(?P<mark>[-/. ])(?P<second>\d{1,2})
 MONTHS: Final = 12
 """Number of months in a year."""
 
+MAX_AFFIX: Final = 40
+"""Maximum number of characters before and after a value that are the same for many values."""
+
+MAX_P: Final = 0.01
+"""Maximum p-value of a prefix and a suffix."""
+
 
 class WrongValue(NamedTuple):
     """A wrong value, with its fault; both values are as they are after the normalisers of the path."""
@@ -67,6 +75,8 @@ def transformed_values(sample: Sample) -> Iterator[Proposal]:
     for path, values in _wrong_values(sample):
         yield from _factor(path, values)
         yield from _swapped_days(path, values)
+        yield from _with_affixes(path, values, added=True)
+        yield from _with_affixes(path, values, added=False)
 
 
 def _factor(path: str, values: Sequence[WrongValue]) -> Iterator[Proposal]:
@@ -95,6 +105,76 @@ def _swapped_days(path: str, values: Sequence[WrongValue]) -> Iterator[Proposal]
     advice = f'State the order of day and month in the prompt: predictions have "{written}" for "{asked}".'
     corrected = [(one.fault, one.gold) for one in same]
     yield _proposal("day-month-swapped", path, corrected, excess_p(distinct, [compared * TYPO]), advice=advice)
+
+
+class Affix(NamedTuple):
+    """Words or signs before and after a value."""
+
+    prefix: str
+    suffix: str
+
+    def around(self, value: str) -> str:
+        """Return a value with the words before and after it.
+
+        >>> Affix("<i>", "</i>").around("Nana")
+        '<i>Nana</i>'
+        """
+        return f"{self.prefix}{value}{self.suffix}"
+
+    def without(self, text: str) -> str | None:
+        """Return the value in a text; None if the text does not have the words before and after it.
+
+        >>> Affix("M. ", "").without("M. Briand"), Affix("M. ", "").without("Briand")
+        ('Briand', None)
+        """
+        if len(text) <= len(self.around("")) or not (text.startswith(self.prefix) and text.endswith(self.suffix)):
+            return None
+        return text[len(self.prefix) : len(text) - len(self.suffix)]
+
+
+def affix_of(value: str, text: str) -> Affix | None:
+    """Return what a text has before and after a value; None if the text does not contain the value as whole words.
+
+    Punctuation alone is another notation of the value, and words beside a number are a unit.
+
+    >>> affix_of("Briand", "M. Briand"), affix_of("Briand", "Briand¹")
+    (Affix(prefix='M. ', suffix=''), Affix(prefix='', suffix='¹'))
+    >>> affix_of("acte", "actes"), affix_of("Briand", "Briand."), affix_of("12", "12 fr.")
+    (None, None, None)
+    """
+    if not any(map(str.isalpha, value)) or not 0 < len(text) - len(value) <= MAX_AFFIX:
+        return None
+    at = len(text) - len(value) if text.endswith(value) else text.find(value)
+    found = Affix(text[: max(0, at)], text[at + len(value) :])
+    pairs = (found.prefix[-1:], value[0]), (value[-1], found.suffix[:1])
+    joined = any(all(sign.isalpha() or sign.isdecimal() for sign in pair) for pair in pairs)
+    return None if at < 0 or joined or not any(map(str.isalnum, found.around(""))) else found
+
+
+def _with_affixes(path: str, values: Sequence[WrongValue], *, added: bool) -> Iterator[Proposal]:
+    """Yield a proposal if many predicted texts are gold with the same words before or after it, or the reverse."""
+    sides = [
+        (one.fault, *((one.gold, one.predicted) if added else (one.predicted, one.gold)))
+        for one in values
+        if isinstance(one.gold, str) and isinstance(one.predicted, str)
+    ]
+    texts = {(short, long) for _, short, long in sides}
+    counts = Counter(affix for pair in texts if (affix := affix_of(*pair)) is not None)
+    chances = {affix: len(counts) * excess_p(number, [len(texts) * TYPO]) for affix, number in counts.items()}
+    common = [affix for affix, _ in counts.most_common() if chances[affix] <= MAX_P]
+    corrected: dict[SampleFault, str] = {}
+    for fault, short, long in sides:
+        for affix in common:
+            value = affix.without(long)
+            if value is not None and affix.without(short) is None and nearly_equal(value, short):
+                corrected.setdefault(fault, value if added else affix.around(short))
+    if corrected:
+        named = enumerated(shown(affix.around("…")) for affix in common)
+        advice = f"Ask for the full value of {path}: gold has {named}."
+        if added:
+            advice = f"Ask for the value of {path} without additions: predictions have {named}."
+        p, detail = min(1.0, max(chances[affix] for affix in common)), {"affixes": [list(affix) for affix in common]}
+        yield _proposal("affix", path, list(corrected.items()), p, advice=advice, detail=detail)
 
 
 def _proposal(

@@ -222,6 +222,12 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "correction",
         "state the order of day and month in the prompt",
     ),
+    "affix": CauseKind(
+        "a text has a constant addition, such as a title, a label or markup, that gold does not have, or the reverse",
+        "many texts are the text of the other side with the same words before or after it",
+        "correction",
+        "state in the prompt what the value includes",
+    ),
     "name-order": CauseKind(
         "the words of a name are in a different order",
         "the texts are equal after their words are sorted",
