@@ -450,8 +450,22 @@ def test_decisions_are_not_lost_if_the_browser_does_not_keep_them(visit, several
     page.get_by_label("Your name").fill("Zoé")
     page.locator("#c-list a").first.focus()
     page.keyboard.press("2")
-    expect(page.locator(".decisions")).to_contain_text("This browser does not keep them")
+    expect(page.locator(".decisions")).to_contain_text("This browser does not keep your decisions and notes")
     assert len(rows(save(page, "CSV", tmp_path))) == 1
+
+
+def test_a_note_without_a_decision_is_not_lost_if_the_browser_does_not_keep_it(visit, several):
+    page = visit(report(several))
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")
+    page.reload()
+    page.locator("#c-list a").first.focus()
+    page.keyboard.press("r")
+    page.keyboard.type("see the minutes")
+    page.keyboard.press("Escape")
+    expect(page.locator(".decisions")).to_contain_text("This browser does not keep your decisions and notes")
+    page.keyboard.press("n")
+    page.keyboard.press("p")
+    expect(decision(page).get_by_label("Note")).to_have_value("see the minutes")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -766,3 +766,36 @@ def test_notes_without_a_decision_the_name_the_place_and_the_filters_survive_a_r
     assert page.locator("#q-note").input_value() == "look at the scan"
     page.keyboard.press("w")
     assert page.locator("#q-note").input_value() == "look at the scan"
+
+
+REFUSING = {
+    "blocked": "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })",
+    "full": "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }",
+}
+
+
+@pytest.mark.parametrize("storage", REFUSING)
+def test_notes_and_typed_values_are_not_lost_if_the_browser_does_not_keep_them(visit, tmp_path, storage):
+    properties = {"day": {"type": "string"}, "place": {"type": "string"}}
+    values = [{"day": f"day {at}", "place": f"place {at}"} for at in range(3)]
+    page = visit(small(tmp_path, {"type": "object", "properties": properties}, *values))
+    page.add_init_script(REFUSING[storage])
+    page.reload()
+    first = current(page)
+    page.keyboard.press("e")
+    page.locator(".editor input").fill("another value")
+    leave(page)
+    page.keyboard.press("r")
+    page.keyboard.type("see the minutes")
+    leave(page)
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    assert page.locator(".editor input").input_value() == "another value"
+    assert page.locator("#q-note").input_value() == "see the minutes"
+    assert "does not keep your decisions and notes" in page.locator("#q-stored").text_content()
+    page.keyboard.press("1")
+    page.keyboard.press("k")
+    assert page.locator("#q-note").input_value() == "see the minutes"
+    page.locator("#q-name").fill("Zoé")
+    leave(page)
+    assert records(exported(page, tmp_path))[first]["note"] == "see the minutes"

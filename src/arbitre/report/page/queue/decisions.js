@@ -51,7 +51,7 @@ const adopt = (id, line) => {
 };
 const madeHere = () =>
   new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, record(one).trim()]));
-const { kept, keep, store, restore, listen } = keeping(`arbitre-queue-${data.key}`, madeHere, adopt);
+const { kept, keep, store, isStored, restore, listen } = keeping(`arbitre-queue-${data.key}`, madeHere, adopt);
 const nameOn = "-name"; // the name of the reviewer
 const madeOn = "-made"; // the digest of the decisions in the page that were taken over
 const noteOn = ({ id }) => `-note-${id}`; // the note on a disagreement that is not decided

@@ -63,11 +63,14 @@ const showCase = () => {
   for (const [pane, top] of [...middles, [at("q-list").parentNode, scroll.top]])
     if (pane.scrollTop !== top) pane.scrollTop = top;
 };
+const showStored = () => {
+  at("q-stored").textContent = say(isStored() ? "queue.stored" : "queue.unstored");
+};
 // Stores the decisions, and takes over those of other tabs.
 const storeAll = () => {
   const changed = store();
-  at("q-stored").textContent = say(changed ? "queue.stored" : "queue.unstored");
-  if (!changed?.length) return;
+  showStored();
+  if (!changed.length) return;
   tell(say("queue.elsewhere", { n: changed.length }));
   if (changed.includes(view.current?.id) && !at("q-decision").contains(document.activeElement)) showDecision();
 };
@@ -139,6 +142,7 @@ const show = (name, { push = true } = {}) => {
   for (const other of DIALOGS) if (other !== name && at(`q-dialog-${other}`).open) at(`q-dialog-${other}`).close();
   view.opened = DIALOGS.includes(name) && (name !== "accept" || view.current) ? name : "";
   if (view.opened === "accept") fillAccept(acceptAll);
+  showStored();
   if (view.opened && !at(`q-dialog-${name}`).open) at(`q-dialog-${name}`).showModal();
   if (push) remember();
 };

@@ -67,7 +67,7 @@ const setLine = (id, line) => {
 const keeper = keeping(`arbitre-report-${data.key}`, judgedLines, setLine);
 const noteOn = (id) => `-note-${id}`; // a note without a decision
 
-const desk = { box: null, undo: [], stored: true, group: 0 };
+const desk = { box: null, undo: [], group: 0 };
 const nameInput = make("input", { type: "text", autocomplete: "name", spellcheck: "false", size: 14 });
 const reviewer = () => nameInput.value.trim();
 const counter = make("span", { role: "status" });
@@ -79,15 +79,15 @@ const showCounts = () => {
   const [gold, prediction, unsure] = CHOICES.map((choice) => amount(numberOf(choice)));
   const form = { 0: "none", 1: "one" }[judged.size] ?? "many";
   counter.textContent = say(`decide.count.${form}`, { n: amount(judged.size), gold, prediction, unsure });
-  keptNote.textContent = judged.size ? say(desk.stored ? "decide.stored" : "decide.unstored") : "";
+  keptNote.textContent = judged.size ? say("decide.stored") : "";
+  if (!keeper.isStored()) keptNote.textContent = say("decide.unstored");
 };
 const keptNote = make("small", {});
 // Stores the decisions, and shows those of other tabs.
 const storeJudged = () => {
   const changed = keeper.store();
-  desk.stored = changed !== null;
-  if (changed?.length) announce(say("decide.elsewhere", { n: amount(changed.length) }));
-  if (changed?.includes(desk.box?.dataset.id) && !desk.box.contains(document.activeElement)) desk.box.redraw();
+  if (changed.length) announce(say("decide.elsewhere", { n: amount(changed.length) }));
+  if (changed.includes(desk.box?.dataset.id) && !desk.box.contains(document.activeElement)) desk.box.redraw();
   showCounts();
 };
 // Makes or withdraws a decision. `u` undoes it; all changes while a value or a note is typed are undone together.
@@ -209,6 +209,7 @@ const decisionBox = (one, system) => {
   note.addEventListener("input", () => {
     keeper.keep(noteOn(id), judged.has(id) ? "" : note.value.trim());
     if (judged.has(id)) judge(id, { ...own(), note: note.value.trim() }, true);
+    else showCounts();
   });
   const buttons = CHOICES.map((choice, at) => {
     const button = make("button", { type: "button", "aria-keyshortcuts": at + 1 }, keyed(at + 1), " ", say(`decide.${choice}`));

@@ -1,6 +1,5 @@
 // Keeps the decisions of a page in the browser, and merges those of several tabs. Some browsers refuse it for files.
 
-const ofTab = () => sessionStorage; // what differs between tabs, such as filters
 // The members of a JSON object, as JSON texts by key; those of a list by position.
 const members = (whole) => {
   const listed = isList(JSON.parse(whole));
@@ -32,19 +31,23 @@ const linesById = (whole) => {
 // tab; without a line, the decision was withdrawn there.
 const keeping = (key, ownLines, takeLine) => {
   let known = { whole: "", lines: new Map() }; // the decisions as this tab last wrote or read them
-  const kept = (name = "", place = () => localStorage) => {
+  const unkept = new Map(); // texts by name that the browser has refused to keep, so that only this page has them
+  const kept = (name = "") => {
+    if (name !== "" && unkept.has(name)) return unkept.get(name);
     try {
-      return place().getItem(key + name) ?? "";
+      return localStorage.getItem(key + name) ?? "";
     } catch {
       return "";
     }
   };
-  const keep = (name, value, place = () => localStorage) => {
+  const keep = (name, value) => {
     try {
-      if (value === "" && name !== "") place().removeItem(key + name);
-      else place().setItem(key + name, value);
+      if (value === "" && name !== "") localStorage.removeItem(key + name);
+      else localStorage.setItem(key + name, value);
+      unkept.delete(name);
       return true;
     } catch {
+      unkept.set(name, value);
       return false;
     }
   };
@@ -58,16 +61,18 @@ const keeping = (key, ownLines, takeLine) => {
     for (const id of changed) takeLine(id, others.get(id));
     return changed;
   };
-  // Writes the decisions, after those of other tabs were taken over. Returns the ids of these, or null if the browser
-  // does not keep decisions after the page is closed.
+  // Writes the decisions, after those of other tabs were taken over, and the texts that the browser has refused to keep.
+  // Returns the ids of the decisions taken over.
   const store = () => {
     const changed = merge();
     const lines = ownLines();
     const whole = [...lines.values()].map((line) => `${line}\n`).join("");
-    if (!keep("", whole)) return null;
-    known = { whole, lines };
+    if (keep("", whole)) known = { whole, lines };
+    for (const [name, value] of [...unkept]) keep(name, value);
     return changed;
   };
+  // Whether the browser keeps everything after the page is closed.
+  const isStored = () => unkept.size === 0;
   // Takes over the decisions of earlier visits.
   const restore = () => {
     const whole = kept();
@@ -75,5 +80,5 @@ const keeping = (key, ownLines, takeLine) => {
     known = { whole, lines: ownLines() };
   };
   const listen = (whenChanged) => addEventListener("storage", (event) => event.key === key && whenChanged());
-  return { kept, keep, store, restore, listen };
+  return { kept, keep, store, isStored, restore, listen };
 };
