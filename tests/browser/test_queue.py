@@ -558,6 +558,33 @@ def test_a_decision_in_the_page_that_was_withdrawn_stays_withdrawn(visit, tmp_pa
     assert status(page) == "Decided: 0 of 1."
 
 
+def test_decisions_of_a_file_replace_those_of_earlier_visits_and_these_are_listed(visit, tmp_path):
+    page = visit(small(tmp_path, DATED, *DAYS))
+    page.locator("#q-name").fill("Zoé")
+    leave(page)
+    page.keyboard.press("r")
+    page.keyboard.type("see the scan")
+    leave(page)
+    page.keyboard.press("2")
+    own = exported(page, tmp_path).read_text(encoding="utf-8").strip()
+    made = json.loads(own) | {"value": "1918-11-13", "by": "Yann"}
+    del made["note"]
+    lines(tmp_path / "made.jsonl", [made])
+    small(tmp_path, DATED, *DAYS, decisions=tmp_path / "made.jsonl", force=True)
+    page.reload()
+    expect(page.locator("#q-dialog-files")).to_be_visible()
+    expect(page.locator("#q-file-said")).to_have_text("Decisions loaded: 1. Earlier decisions replaced: 1.")
+    assert page.locator("#q-stale li").all_text_contents() == [own]
+    close(page)
+    page.reload()
+    expect(page.locator("#q-dialog-files")).to_be_hidden()
+    expect(page.locator(".outcome")).to_have_text("Decided by Yann")
+    assert json.loads(exported(page, tmp_path).read_text(encoding="utf-8")) == made
+    page.keyboard.press("1")
+    page.reload()
+    expect(page.locator(".outcome")).to_have_text("Decided by Zoé")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_the_page_is_accessible(visit, queues, lang, scheme):

@@ -77,10 +77,11 @@ const takeBack = () => {
   return step.map(([id]) => id);
 };
 
-// Takes over the decisions in JSON lines that match the queue. Returns the number of those and of replaced decisions,
-// and the other lines: stale ones, those that are no decisions, and those with an obstacle, which are kept as typed values.
+// Takes over the decisions in JSON lines that match the queue. Returns the number of those, the decisions and notes that
+// they replaced as JSON lines, and the other lines: stale ones, those that are no decisions, and those with an obstacle,
+// which are kept as typed values.
 const take = (whole, obstacleTo) => {
-  const result = { loaded: 0, replaced: 0, stale: [], unreadable: [], refused: [] };
+  const result = { loaded: 0, replaced: [], stale: [], unreadable: [], refused: [] };
   for (const line of whole
     .split("\n")
     .map((text) => text.trim())
@@ -104,8 +105,11 @@ const take = (whole, obstacleTo) => {
       continue;
     }
     const before = decided.get(id);
-    if (before && !isSame(before.raw, decision.raw)) result.replaced += 1;
-    decided.set(id, decision);
+    const same = !before || isSame(before.raw, decision.raw);
+    const note = before ? before.note : kept(noteOn(one));
+    if (!same || (note && decision.note && note !== decision.note))
+      result.replaced.push(before ? record(one).trim() : JSON.stringify({ id, note }));
+    decided.set(id, { ...decision, note: decision.note || (same ? note : "") });
     result.loaded += 1;
   }
   return result;

@@ -20,7 +20,7 @@ const exported = (unnamed, changed) => {
   const open = data.disagreements.filter((one) => !decided.has(one.id) && kept(typedOn(one))).length;
   return tell(say("queue.exported", { n: decided.size }), open ? ` ${say("queue.exported.typed", { n: open })}` : "");
 };
-const REASONS = { "queue.refused": "queue.refused.why", "queue.stale": "queue.stale.why", "queue.unreadable": "queue.unreadable.why" };
+const REASONS = { "queue.replaced": "queue.replaced.why", "queue.refused": "queue.refused.why", "queue.stale": "queue.stale.why", "queue.unreadable": "queue.unreadable.why" };
 const rejected = (name, lines) =>
   lines.length
     ? [
@@ -33,18 +33,20 @@ const rejected = (name, lines) =>
         ),
       ]
     : [];
-// Takes over the decisions of a text, and lists those that cannot be.
+// Takes over the decisions of a text, lists those that cannot be and those that were replaced, and says how many.
+// Returns whether any was replaced.
 const load = (whole) => {
-  const { loaded, replaced, ...others } = take(whole, obstacle);
+  const { loaded, ...others } = take(whole, obstacle);
   at("q-stale").replaceChildren(
-    ...["refused", "stale", "unreadable"].flatMap((name) => rejected(`queue.${name}`, others[name])),
+    ...["replaced", "refused", "stale", "unreadable"].flatMap((name) => rejected(`queue.${name}`, others[name])),
   );
-  return say("queue.loaded", { n: loaded, replaced });
+  tellFile(say("queue.loaded", { n: loaded, replaced: others.replaced.length }));
+  return others.replaced.length > 0;
 };
 const imported = async (changed) => {
   const [file] = at("q-file").files;
   if (!file) return;
-  tellFile(load(await file.text()));
+  load(await file.text());
   changed();
   at("q-file").value = "";
 };

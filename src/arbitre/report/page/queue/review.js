@@ -237,8 +237,9 @@ const start = () => {
     data.disagreements.map((one) => one.document),
   );
   for (const name of FILTERS) filterAt(name).addEventListener("change", filtered);
-  if (kept(madeOn) !== data.made) load(data.decisions); // not again, since some may have been withdrawn here
   restore();
+  // The decisions in the page replace those of earlier visits, but not again, since some may have been withdrawn here.
+  const replaced = kept(madeOn) !== data.made && data.decisions !== "" && load(data.decisions);
   keep(madeOn, data.made);
   at("q-name").value ||= kept(nameOn);
   at("q-name").addEventListener("input", () => keep(nameOn, at("q-name").value.trim()));
@@ -274,6 +275,7 @@ const start = () => {
   measure();
   follow();
   remember(true);
+  if (replaced) show("files", { push: false });
   storeAll();
 };
 if (data.disagreements.length) start();
