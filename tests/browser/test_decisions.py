@@ -322,6 +322,20 @@ def test_decisions_survive_a_reload_and_are_shared_by_tabs(visit, several):
     assert count(other) == "1 decision: gold is wrong 0, prediction is wrong 1, unsure 0"
 
 
+def test_a_report_of_the_same_results_has_the_same_decisions(visit, several, single, tmp_path):
+    page = visit(report(several))
+    page.locator("#c-list a").first.focus()
+    page.keyboard.press("3")
+    own = count(page)
+    for at, options in enumerate((["--keep", "5"], ["--keep", "1", "--lang", "fr"])):
+        again = tmp_path / f"report-{at}.html"
+        run("report", several / "report", "--out", again, *options)
+        page.goto(again.as_uri())
+        assert count(page)[:3] == own[:3] == "1 d"
+    page.goto(report(single).as_uri())
+    assert count(page) == "No decisions yet."
+
+
 @pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
 def test_an_exported_file_is_loaded_in_another_browser(visit, several, tmp_path, form):
     page = visit(report(several))

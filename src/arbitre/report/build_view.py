@@ -6,6 +6,7 @@ the steps of the survival curve.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +15,7 @@ from arbitre.comparison.cause import KINDS as CAUSES
 from arbitre.corpus.evaluation import FORMAT as EVALUATION_FORMAT
 from arbitre.errors import DataError
 from arbitre.inputs.provenance import GoldProvenance
+from arbitre.parsing.fast_json import compact
 from arbitre.paths import nesting, order
 from arbitre.report.document_tree import shown
 from arbitre.report.entry_links import EntryLink
@@ -126,7 +128,10 @@ def build_subject(
 
 
 def _causes(analysis: Mapping[str, Any], alignments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the causes of a system; examples are left out whose document or entry is not kept."""
+    """Return the causes of a system; examples are left out whose document or entry is not kept.
+
+    `digest` identifies the causes with all their examples.
+    """
     rows = [
         {
             **cause,
@@ -135,7 +140,8 @@ def _causes(analysis: Mapping[str, Any], alignments: Mapping[str, Any]) -> dict[
         }
         for cause in analysis["causes"]
     ]
-    return {name: value for name, value in analysis.items() if name != "causes"} | {"rows": rows}
+    digest = hashlib.sha256(compact(analysis).encode("utf-8", "surrogatepass")).hexdigest()
+    return {name: value for name, value in analysis.items() if name != "causes"} | {"rows": rows, "digest": digest}
 
 
 def agreed_view(agreed: Mapping[str, Any] | None, alignments: Mapping[str, Any]) -> dict[str, Any] | None:

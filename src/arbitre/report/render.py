@@ -398,9 +398,9 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
 
 
 def _key(plain: Mapping[str, Any]) -> str:
-    """Return a text that identifies the results of a view, in any language."""
+    """Return a text that identifies the results of a view, in any language and with any number of documents shown."""
     results = [
-        [one["name"], one["signature"]["long"], one["headline"], one["curve"], [row["key"] for row in one["explorer"]]]
+        [one["name"], one["signature"]["long"], one["headline"], one["curve"], (one["causes"] or {}).get("digest")]
         for one in plain["subjects"]
     ]
     return hashlib.sha256(compact(results).encode("utf-8", "surrogatepass")).hexdigest()[:16]
