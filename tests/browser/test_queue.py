@@ -585,6 +585,38 @@ def test_decisions_of_a_file_replace_those_of_earlier_visits_and_these_are_liste
     expect(page.locator(".outcome")).to_have_text("Decided by Zoé")
 
 
+def test_a_queue_that_is_written_again_has_the_decisions_that_still_apply(visit, tmp_path):
+    text = {"type": "string"}
+    schema = {"type": "object", "properties": {name: text for name in ("day", "place", "title")}}
+    values = [{name: f"{name} {at}" for name in ("day", "place", "title")} for at in range(3)]
+    page = visit(small(tmp_path, schema, *values))
+    page.locator("#q-name").fill("Zoé")
+    leave(page)
+    for _ in range(2):
+        page.keyboard.press("1")
+    last = current(page)
+    page.keyboard.press("r")
+    page.keyboard.type("see the scan")
+    page.keyboard.press("Escape")
+    made = records(exported(page, tmp_path))
+    changed = next(iter(made))
+    values[0][changed.partition("#/")[2]] = "another value"
+    small(tmp_path, schema, *values, force=True)
+    page.goto(page.url.partition("#")[0] + "#")
+    page.reload()
+    expect(page.locator("#q-dialog-files")).to_be_visible()
+    expect(page.locator("#q-file-said")).to_have_text("Decisions loaded: 1. Earlier decisions replaced: 0.")
+    assert [json.loads(each) for each in page.locator("#q-stale li").all_text_contents()] == [made.pop(changed)]
+    page.locator("#q-dialog-files .close").click()
+    assert page.locator("#q-name").input_value() == "Zoé"
+    assert records(exported(page, tmp_path)) == made
+    page.goto(f"{page.url.partition('#')[0]}#{urlencode({'id': last})}")
+    assert page.locator("#q-note").input_value() == "see the scan"
+    page.reload()
+    expect(page.locator("#q-dialog-files")).to_be_hidden()
+    assert status(page) == "Decided: 1 of 3."
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_the_page_is_accessible(visit, queues, lang, scheme):

@@ -51,11 +51,23 @@ const adopt = (id, line) => {
 };
 const madeHere = () =>
   new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, record(one).trim()]));
-const { kept, keep, store, isStored, restore, listen } = keeping(`arbitre-queue-${data.key}`, madeHere, adopt);
+const keyOf = (queue) => `arbitre-queue-${queue}`;
+const { kept, keep, store, isStored, restore, listen } = keeping(keyOf(data.key), madeHere, adopt);
 const nameOn = "-name"; // the name of the reviewer
 const madeOn = "-made"; // the digest of the decisions in the page that were taken over
 const noteOn = ({ id }) => `-note-${id}`; // the note on a disagreement that is not decided
 const typedOn = ({ id }) => `-typed-${id}`; // a value that was typed and not accepted, as JSON text or as it was typed
+// Takes over the notes, typed values and name of the queue that was at this address before it was written again. Returns
+// its decisions as JSON lines, and the digest under `madeOn`; both empty if there was none.
+const lastHere = `at-${globalThis.location.pathname}`;
+const fromBefore = () => {
+  const before = kept("", keyOf(lastHere));
+  keep("", data.key, keyOf(lastHere));
+  if (before === "" || before === data.key) return { lines: "", made: "" };
+  for (const name of [nameOn, ...data.disagreements.flatMap((one) => [noteOn(one), typedOn(one)])])
+    if (!kept(name)) keep(name, kept(name, keyOf(before)));
+  return { lines: kept("", keyOf(before)), made: kept(madeOn, keyOf(before)) };
+};
 
 // Steps that can be undone, each as the decisions before it by id, with null for none.
 const steps = [];
@@ -77,11 +89,11 @@ const takeBack = () => {
   return step.map(([id]) => id);
 };
 
-// Takes over the decisions in JSON lines that match the queue. Returns the number of those, the decisions and notes that
+// Takes over the decisions in JSON lines that match the queue. Returns the ids of those, the decisions and notes that
 // they replaced as JSON lines, and the other lines: stale ones, those that are no decisions, and those with an obstacle,
 // which are kept as typed values.
 const take = (whole, obstacleTo) => {
-  const result = { loaded: 0, replaced: [], stale: [], unreadable: [], refused: [] };
+  const result = { loaded: new Set(), replaced: [], stale: [], unreadable: [], refused: [] };
   for (const line of whole
     .split("\n")
     .map((text) => text.trim())
@@ -101,7 +113,7 @@ const take = (whole, obstacleTo) => {
     }
     if (obstacleTo(one, decision.raw)) {
       result.refused.push(line);
-      if (decision.raw !== null && !decided.has(id)) keep(typedOn(one), decision.raw);
+      if (decision.raw !== null && !decided.has(id) && !kept(typedOn(one))) keep(typedOn(one), decision.raw);
       continue;
     }
     const before = decided.get(id);
@@ -110,7 +122,7 @@ const take = (whole, obstacleTo) => {
     if (!same || (note && decision.note && note !== decision.note))
       result.replaced.push(before ? record(one).trim() : JSON.stringify({ id, note }));
     decided.set(id, { ...decision, note: decision.note || (same ? note : "") });
-    result.loaded += 1;
+    result.loaded.add(id);
   }
   return result;
 };

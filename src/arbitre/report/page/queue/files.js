@@ -34,14 +34,14 @@ const rejected = (name, lines) =>
       ]
     : [];
 // Takes over the decisions of a text, lists those that cannot be and those that were replaced, and says how many.
-// Returns whether any was replaced.
+// Returns whether any is listed.
 const load = (whole) => {
   const { loaded, ...others } = take(whole, obstacle);
   at("q-stale").replaceChildren(
     ...["replaced", "refused", "stale", "unreadable"].flatMap((name) => rejected(`queue.${name}`, others[name])),
   );
-  tellFile(say("queue.loaded", { n: loaded, replaced: others.replaced.length }));
-  return others.replaced.length > 0;
+  tellFile(say("queue.loaded", { n: loaded.size, replaced: others.replaced.length }));
+  return Object.values(others).some((lines) => lines.length);
 };
 const imported = async (changed) => {
   const [file] = at("q-file").files;

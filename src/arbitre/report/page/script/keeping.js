@@ -31,23 +31,25 @@ const linesById = (whole) => {
 // tab; without a line, the decision was withdrawn there.
 const keeping = (key, ownLines, takeLine) => {
   let known = { whole: "", lines: new Map() }; // the decisions as this tab last wrote or read them
-  const unkept = new Map(); // texts by name that the browser has refused to keep, so that only this page has them
-  const kept = (name = "") => {
-    if (name !== "" && unkept.has(name)) return unkept.get(name);
+  const unkept = new Map(); // texts by key and name that the browser has refused to keep, so that only this page has them
+  const kept = (name = "", under = key) => {
+    const whole = under + name;
+    if (whole !== key && unkept.has(whole)) return unkept.get(whole);
     try {
-      return localStorage.getItem(key + name) ?? "";
+      return localStorage.getItem(whole) ?? "";
     } catch {
       return "";
     }
   };
-  const keep = (name, value) => {
+  const keep = (name, value, under = key) => {
+    const whole = under + name;
     try {
-      if (value === "" && name !== "") localStorage.removeItem(key + name);
-      else localStorage.setItem(key + name, value);
-      unkept.delete(name);
+      if (value === "" && whole !== key) localStorage.removeItem(whole);
+      else localStorage.setItem(whole, value);
+      unkept.delete(whole);
       return true;
     } catch {
-      unkept.set(name, value);
+      unkept.set(whole, value);
       return false;
     }
   };
@@ -68,7 +70,7 @@ const keeping = (key, ownLines, takeLine) => {
     const lines = ownLines();
     const whole = [...lines.values()].map((line) => `${line}\n`).join("");
     if (keep("", whole)) known = { whole, lines };
-    for (const [name, value] of [...unkept]) keep(name, value);
+    for (const [name, value] of [...unkept]) if (name !== key) keep(name, value, "");
     return changed;
   };
   // Whether the browser keeps everything after the page is closed.
