@@ -245,6 +245,19 @@ def test_examples_of_documents_that_are_not_kept_are_left_out():
     assert row["count"] == 12
 
 
+@pytest.mark.parametrize("setting", [{}, {"x-arbitre": {"absent": ["", "N/A", None]}}])
+@pytest.mark.parametrize("no_value", [None, "N/A"])
+def test_no_example_is_left_out_if_the_fields_are_the_entries_and_values_count_as_absent(setting, no_value):
+    schema = {"type": "object", "properties": {"name": {"type": ["string", "null"]}, "person": PERSON}} | setting
+    values = (no_value, "Ada"), ("Ada", no_value), (no_value, no_value), ("Ada", "Bo")
+    triples = [(f"d{at}", {"name": one}, {"name": other}) for at, (one, other) in enumerate(values * 3)]
+    triples += [(f"p{at}", {"person": None}, {"person": {"name": "Bo"}}) for at in range(3)]
+    causes = Comparator(schema).evaluate(triples).causes
+    shown = reported(triples, schema).causes["rows"]
+    assert [len(row["examples"]) for row in shown] == [len(cause.examples) for cause in causes]
+    assert sum(len(cause.examples) for cause in causes) >= 9
+
+
 def test_causes_of_several_systems_are_aligned_by_kind_and_the_path_of_systematic_ones():
     one = reported(list(pages(6, 2, lambda one, *_: one | {"name": one["name"].upper()})))
     two = reported(list(pages(6, 2, lambda one, *_: one | {"role": "poet"})))

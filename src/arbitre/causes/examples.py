@@ -9,7 +9,7 @@ import numpy as np
 from arbitre.comparison.cause import CauseExample
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import STAR, parse, value_at
-from arbitre.values import ABSENT, Kind, equal
+from arbitre.values import ABSENT, equal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,16 +110,9 @@ def _entry_indices(
 
     If the root is the only entry, its fields count as entries.
     """
-    path, known, root = original.plan.entries, original.entry_pointers, original.plan.sites[0]
-    listed = bool(path) or (Kind.ARRAY in root.declared and not root.atomic)
+    path, known = original.plan.entries, original.entry_pointers
     for end, gold in ((place, True), (predicted_pointer, False)):
         around = "/".join((end or "").split("/")[: len(path) + 2])
-        if not around:
-            continue
-        if not listed:
-            pair, name = original.pairs[document], parse(around)[0]
-            indices = [None if _part(one, around) is ABSENT else str(name) for one in (pair.gold, pair.predicted)]
-            return indices[0], indices[1]
         if (document, gold, around) in known:
             ends = known[document, gold, around]
             return _index(path, ends[0]), _index(path, ends[1])

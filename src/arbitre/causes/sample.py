@@ -27,7 +27,7 @@ from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.records import Pair
 from arbitre.paths import escape, wildcard
 from arbitre.schema.describe import schema_path
-from arbitre.values import ABSENT, canonical, number_of_values
+from arbitre.values import ABSENT, Kind, canonical, number_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -312,12 +312,17 @@ class Sample:
         """The JSON Pointers of each entry in gold and in the prediction.
 
         Entries are found by document, side (true for gold) and their pointer on this side. The first partner counts if
-        an entry has several.
+        an entry has several. If the root is the only entry, these are its fields, except absent values.
         """
+        root = self.plan.sites[0]
+        listed = bool(self.plan.entries) or (Kind.ARRAY in root.declared and not root.atomic)
         found: dict[tuple[int, bool, str], tuple[str | None, str | None]] = {}
         for first, results in self._results:
             taxonomy = results.taxonomy
             nodes = np.unique(taxonomy.entry[taxonomy.entry != NONE])
+            if not listed:
+                fields = [level.first + np.arange(len(level)) for level in taxonomy.levels if len(level.path) == 1]
+                nodes = np.concatenate(fields or [nodes[:0]])
             sides = [Pointers(taxonomy.levels, nodes, gold=gold).of(nodes) for gold in (True, False)]
             for document, *ends in zip((first + taxonomy.document[nodes]).tolist(), *sides, strict=True):
                 for end, gold in zip(ends, (True, False), strict=True):

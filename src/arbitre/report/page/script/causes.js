@@ -109,7 +109,7 @@ const drawExample = () => {
     return button;
   };
   const head = make("header", {}, make("h3", {}, visible(cause.name)), causeFacts(cause, found[place]?.subject ?? cause.members[0]?.subject));
-  if (!found.length) return box.replaceChildren(head, make("p", { class: "note" }, say("js.example.none")));
+  if (!found.length) return box.replaceChildren(head, make("p", { class: "note" }, say(cause.examples.length ? "js.example.none" : "js.example.unkept")));
   const { one, subject } = found[place];
   const named = data.several && !one.systems ? say("js.example.of", { system: plain(data.subjects[subject].name) }) : "";
   const drawn = one.costliest === false ? ` · ${say("js.example.drawn")}` : "";
