@@ -457,6 +457,31 @@ def test_booleans_that_a_spreadsheet_has_saved_are_loaded(visit, tmp_path):
     assert (row["gold"], row["predicted"], row["value"]) == ("true", "false", '"TRUE"')
 
 
+@pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
+def test_nulls_are_corrected_to_values_and_values_to_nulls(visit, tmp_path, form):
+    born = {"type": ["integer", "null"]}
+    item = {"type": "object", "required": ["born"], "properties": {"name": {"type": "string"}, "born": born}}
+    schema = {"type": "object", "properties": {"people": {"type": "array", "items": item}}}
+    gold, predicted = ([{"name": "Ada", "born": one}, {"name": "Bo", "born": two}] for one, two in ((None, 1), (2, None)))
+    evaluate(tmp_path, schema, [{"id": "d", "people": gold}], [{"id": "d", "people": predicted}])
+    page = visit(report(tmp_path))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    for one in examples(page):
+        page.keyboard.press("1")
+        expect(decision(page).get_by_text("no value: leave out")).to_have_count(int("/people/1" in one))
+    path = save(page, form, tmp_path)
+    done = arbitre.apply_decisions(path, tmp_path / "gold.jsonl", out=tmp_path / "new.jsonl", schema=schema)
+    assert done.refused == ()
+    (corrected,) = read(tmp_path / "new.jsonl")
+    assert corrected["people"] == predicted
+    if form == "CSV":  # an earlier version exported no value in place of null
+        path.write_text(path.read_text(encoding="utf-8").replace("null,2,2", ",2,2"), encoding="utf-8")
+        page.locator(".decisions input[type=file]").set_input_files(path)
+        expect(page.locator(".decisions .note")).to_contain_text("2. Earlier decisions replaced: 0.")
+        assert [row["gold"] for row in rows(save(page, form, tmp_path))] == ["null", "1"]
+
+
 def test_decisions_are_not_lost_if_the_browser_does_not_keep_them(visit, several, tmp_path):
     page = visit(report(several))
     page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")

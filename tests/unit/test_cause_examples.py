@@ -175,6 +175,14 @@ def test_a_value_that_the_prediction_lacks_at_a_position_is_null(predicted):
     assert (example.gold, example.predicted, example.place) == ("London", None, "/1")
 
 
+@pytest.mark.parametrize("no_value", [None, "n/a"])
+def test_a_value_that_counts_as_absent_is_the_gold_to_correct(no_value):
+    schema = {"type": "object", "properties": {"born": {"x-arbitre": {"absent": [None, "n/a"]}}}}
+    example = one_fault({"born": no_value}, {"born": "1869"}, schema)
+    assert (example.gold, example.gold_pointer, example.place, example.creates) == (no_value, None, "/born", ())
+    assert one_fault({}, {"born": "1869"}, schema).gold is ABSENT
+
+
 def test_an_entry_in_a_list_in_a_list_has_both_positions():
     schema = {"type": "object", "properties": {"parts": {"type": "array", "items": {
         "type": "object", "properties": {"people": PEOPLE}}}}}  # fmt: skip

@@ -198,6 +198,23 @@ class TestWhatIsRefused:
         assert reason.startswith("The schema does not allow it: ")
         assert f"({keyword})" in reason
 
+    def test_a_required_value_that_is_left_out_becomes_null_if_the_schema_allows_null(self):
+        schema = {"required": ["year", "place"], "properties": {"year": {"type": ["integer", "null"]}}}
+        rows = wrong("/year", "1918"), wrong("/place", '"Bern"'), wrong("/people/0/born", "1815-12-10")
+        write("gold.jsonl", RECORD.replace("1918", '1918, "place": "Bern"') + "\n")
+        schema["properties"]["place"] = {"type": "string"}
+        done = apply(table(*rows), schema=schema)
+        assert (done.values, done.operations) == (2, {"remove": 1, "replace": 1})
+        assert '"year": null' in read()
+        (reason,) = reasons(done)
+        assert "'place' is a required property" in reason
+
+    def test_a_null_in_gold_is_no_value(self):
+        write("gold.jsonl", RECORD.replace("1918", "null") + "\n")
+        done = apply(table(wrong("/year", "", "1920")))
+        assert (done.values, done.operations) == (1, {"replace": 1})
+        assert '"year": 1920' in read()
+
     def test_a_violation_that_gold_already_has_is_no_reason(self):
         write("gold.jsonl", RECORD.replace("1815-12-10", "in 1815") + "\n")
         assert apply(table(wrong("/people/0/born", "in 1815", "in 1816")), schema=SCHEMA).values == 1

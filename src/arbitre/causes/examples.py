@@ -72,6 +72,9 @@ def example_of(sample: Sample, fault: SampleFault, *, costliest: bool = True) ->
         if value is ABSENT or not equal(value, fault.predicted):
             predicted_pointer = None
     place, creates = (fault.gold_pointer, ()) if fault.gold is not ABSENT else _addition(sample, fault, pair.gold)
+    gold = fault.gold
+    if gold is ABSENT and place is not None and not creates:
+        gold = _part(pair.gold, place)  # null, or another value that counts as absent
     predicted, path = fault.predicted, sample.schema_path(fault.path)
     if predicted is ABSENT and path and isinstance(path[-1], int):
         predicted = None  # without a value at a position, the values after it would be at other positions
@@ -81,7 +84,7 @@ def example_of(sample: Sample, fault: SampleFault, *, costliest: bool = True) ->
         fault.path,
         fault.gold_pointer,
         predicted_pointer,
-        fault.gold,
+        gold,
         predicted,
         *_entry_indices(original, fault.document, place, predicted_pointer),
         None if fault.fault in IN_PARTS else place,

@@ -393,7 +393,7 @@ class CauseExample(NamedTuple):
         gold_pointer: JSON Pointer in gold; None if gold has no such value.
         predicted_pointer: JSON Pointer in the prediction, with aliased fields in their place in the schema; None if the
             prediction has no such value, or only after the changes of the causes found before.
-        gold: Value in gold; ABSENT if there is none.
+        gold: Value in gold; ABSENT if there is none. Without a `gold_pointer`, it counts as absent.
         predicted: Predicted value, after the changes of the causes found before; ABSENT if there is none, or None
             (null) at a position of `prefixItems`.
         gold_index: Index of the entry in gold, as in `matches.csv`; None if there is none.

@@ -385,7 +385,8 @@ def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Chan
         if not isinstance(holder, dict):
             raise _RefusedError(_gone(own)) from error
         current = ABSENT
-    if not equal_or_absent(current, own.gold):
+    is_null = own.gold is ABSENT and current is None  # null usually counts as absent
+    if not is_null and not equal_or_absent(current, own.gold):
         if equal_or_absent(current, own.value):
             raise _RefusedError("Gold already is as decided.")
         was, now = ("absent" if value is ABSENT else shown(value) for value in (own.gold, current))
@@ -495,10 +496,20 @@ def _allowed(
             kept += some
         elif len(some) > 1:
             pending += some[len(some) // 2 :], some[: len(some) // 2]
+        elif (null := _null_for(some[0], new)) is not None and not added([*kept, null]):
+            kept.append(null)
         else:
             reason = f"The schema does not allow it: {new[0].message} ({new[0].keyword}) at {new[0].pointer or '/'}."
             refused += _refused(some[0].proposal, reason)
     return kept, refused
+
+
+def _null_for(change: _Change, violations: Sequence[Violation]) -> _Change | None:
+    """Return the change that replaces a required value with null; None if a change does not leave such a value out."""
+    holder, required = change.holder, violations[0].keyword == "required"
+    if required and change.edit.op == "remove" and isinstance(holder, dict) and holder[change.tokens[-1]] is not None:
+        return change._replace(edit=change.edit._replace(op="replace", value=None))
+    return None
 
 
 def _violations(root: Subschema, located: DocumentText, text: str) -> tuple[Violation, ...]:

@@ -133,12 +133,14 @@ const inPatches = (whole) => {
 };
 // Takes over decisions. Those on gold values that have changed since, and those that are invalid, are refused.
 const takeDecisions = (found) => {
-  const known = new Map(allBlanks().map((own) => [idOf(own), own.gold]));
+  const known = new Map(allBlanks().map((own) => [idOf(own), own]));
   const result = { loaded: 0, replaced: 0, refused: [] };
   for (const given of found) {
     const own = withRun(given);
     const id = own && idOf(own);
-    const stale = known.has(id) && !isSame(known.get(id), own.gold);
+    const now = known.get(id);
+    if (now && own.gold === null && now.gold_pointer === "") own.gold = now.gold; // a value that counts as absent
+    const stale = now && !isSame(now.gold, own.gold);
     if (!own || stale || !CHOICES.includes(own.decision) || !own.document) {
       result.refused.push(given);
       continue;
