@@ -44,11 +44,17 @@ TEXTS = {
     "short": ("colour", "color"),
     "other": ("Vaudreine", "Quill"),
     "level": ("senator", "senators"),
+    "joiner": ("a\u200db", "ab"),
+    "narrow": ("10\u00a0€ and 5", "11\u202f€ and 5"),
+    "heart": ("❤\ufe0f", "❤"),
+    "blank": ("", " "),
+    "parents": ("the 👩\u200d👩\u200d👧 here", "the 👩\u200d👩\u200d👦 here"),
 }
-LISTS = {"towns": "string", "numbers": "integer"}
+LISTS = {"towns": "string", "numbers": "integer", "joined": "string"}
 LISTED = {
     "towns": (["Paris", "Nantes"], ["Paris", "Nant"]),
     "numbers": (list(range(100)), [number for number in range(100) if number != 50]),
+    "joined": (["a\u200db"], ["ab"]),
 }
 MARKS = """field => [...field.querySelectorAll("del, ins")].map(one => `${one.tagName[0]} ${one.textContent.trim()}`)"""
 
@@ -109,6 +115,15 @@ def test_unlike_texts_and_listed_values_are_marked_whole(field):
         assert field(name).locator("del, ins").count() == 2
     assert field("short").evaluate(MARKS) == ["D u"]
     assert field("spaces").evaluate(MARKS) == ["D ␣"]
+
+
+def test_what_cannot_be_seen_is_shown_as_a_code_where_texts_differ(field):
+    assert field("joiner").evaluate(MARKS) == ["D aU+200D", "I a"]
+    assert field("narrow").evaluate(MARKS) == ["D 0U+00A0", "I 1U+202F"]
+    assert field("heart").evaluate(MARKS) == ["D ❤U+FE0F", "I ❤"]
+    assert field("blank").locator(".side").last.text_content().strip() == "␣"
+    assert field("joined").evaluate(MARKS) == ["D aU+200D", "I a"]
+    assert field("parents").evaluate(MARKS) == ["D 👩\u200d👩\u200d👧", "I 👩\u200d👩\u200d👦"]
 
 
 def test_texts_are_compared_by_letters_if_only_these_are_alike(field):

@@ -744,6 +744,15 @@ def test_differences_between_the_readings_are_marked(visit, queues):
     assert page.locator("tr.equal td[colspan]").count() > 0
 
 
+@pytest.mark.parametrize(("one", "other", "marks"), [
+    ("a\u200db", "ab", ["ab", "aU+200Db"]), ("❤\ufe0f", "❤", ["❤", "❤U+FE0F"]), ("10\u00a0€", "10 €", ["␣", "U+00A0"]),
+])  # fmt: skip
+def test_readings_that_look_the_same_are_marked_with_codes(visit, tmp_path, one, other, marks):
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+    page = visit(small(tmp_path, schema, {"text": other}, {"text": one}, {"text": other}))
+    assert choices(page).locator("mark").all_text_contents() == marks
+
+
 def test_the_source_text_is_beside_the_decision_and_scrolled_to_the_values(visit, tmp_path):
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "d.txt").write_text(

@@ -103,10 +103,10 @@ const difference = (a, b) => {
   const [lost, put] = common(a, b);
   return [runs(a, lost), runs(b, put)];
 };
-const marked = (tag, found) =>
+const marked = (tag, found, coded) =>
   found.map(({ same, parts }) => {
-    const whole = visible(parts.join(""));
-    return same ? whole : make(tag, {}, whole);
+    const whole = parts.join("");
+    return same ? visible(whole) : make(tag, {}, differing(whole, coded));
   });
 
 // Splits two texts into parts that are equal and parts that differ, both in order: `{ same, sides }`, as lists of words or
@@ -180,17 +180,17 @@ const reaching = (all, least) => {
   for (let length = 0; place < all.length && length < least; place += 1) length += all[place].length;
   return place;
 };
-// A differing part of a text; spaces alone are made visible.
-const differing = (whole) =>
-  /^[^\S\n]+$/.test(whole) ? [...whole].map((sign) => make("span", { class: "ctl" }, sign === " " ? "␣" : code(sign))) : visible(whole);
+// Whether two different texts look the same, so that all their signs are shown.
+const areTwins = (left, right) => left !== right && seenIn(left) === seenIn(right);
 // Renders the part of two texts at a place. Long equal stretches, and long differing ones, are folded if there are `folds`.
 const drawPart = (parts, at, boxes, folds) => {
   const { same, sides } = parts[at];
+  const coded = (!same && areTwins(...sides.map((own) => own.join("")))) || undefined;
   if (!same)
     return ["del", "ins"].forEach((tag, side) => {
       const own = sides[side];
       const most = lengthOf(own) > 2 * ROOM ? reaching(own, ROOM) : own.length;
-      if (own.length) boxes[side].append(make(tag, {}, differing(own.slice(0, most).join(""))));
+      if (own.length) boxes[side].append(make(tag, {}, differing(own.slice(0, most).join(""), coded)));
       if (most < own.length) boxes[side].append(...foldText(own.slice(most).join(""), [tag], folds));
     });
   const [own] = sides;
@@ -232,7 +232,11 @@ const drawn = (parts, long) => {
   });
 };
 // A value that is marked as a whole, not in part.
-const entire = (tag, whole) => make(tag, { class: "entire" }, shown(whole));
+const entire = (tag, whole, render) => make(tag, { class: "entire" }, shown(whole, 0, render));
+const entireBoth = (left, right) => {
+  const render = areTwins(left, right) ? allShown : undefined;
+  return [entire("del", left, render), entire("ins", right, render)];
+};
 // Renders two texts: the parts that differ are marked if the texts are similar, else the texts as a whole.
 const prose = (left, right) => {
   const size = Math.max(left.length, right.length);
@@ -241,7 +245,7 @@ const prose = (left, right) => {
     const parts = parted(left, right, split);
     if (similarity(parts) >= least) return drawn(parts, size > ROOM);
   }
-  return [entire("del", left), entire("ins", right)];
+  return entireBoth(left, right);
 };
 // Marks the values of two lists of plain values that only one side has.
 const listed = (gold, predicted) => {
@@ -251,7 +255,7 @@ const listed = (gold, predicted) => {
     const chips = items.map(({ same, part }) =>
       same
         ? make("span", { class: "chip" }, shown(part))
-        : make("span", { class: `chip ${verdict}` }, glyph(verdict), make(tag, {}, shown(part))),
+        : make("span", { class: `chip ${verdict}` }, glyph(verdict), make(tag, {}, shown(part, 0, (one) => differing(one)))),
     );
     return folded(chips, items.map(({ same }) => !same));
   };
@@ -262,5 +266,5 @@ const sides = (gold, predicted, literal, { chosen = false } = {}) => {
   if ([gold, predicted].every((side) => Array.isArray(side) && side.every(scalar))) return listed(gold, predicted);
   const [left, right] = [text(gold, literal), text(predicted, literal)];
   if (left === right || left === "" || right === "") return [shown(left), shown(right)];
-  return chosen ? [entire("del", left), entire("ins", right)] : prose(left, right);
+  return chosen ? entireBoth(left, right) : prose(left, right);
 };

@@ -8,6 +8,7 @@ const HIDDEN =
 const code = (sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 // Text for places where elements are not allowed.
 const plain = (whole) => [...whole].map((sign) => (HIDDEN.test(sign) ? code(sign) : sign)).join("");
+const asCode = (name) => make("span", { class: "ctl" }, name);
 const visible = (whole) => {
   const parts = [];
   let seen = "";
@@ -18,11 +19,23 @@ const visible = (whole) => {
     }
     if (seen) parts.push(seen);
     seen = "";
-    parts.push(make("span", { class: "ctl" }, sign === "\n" ? "↵" : code(sign)));
+    parts.push(asCode(sign === "\n" ? "↵" : code(sign)));
     if (sign === "\n") parts.push(sign);
   }
   return seen ? [...parts, seen] : parts;
 };
+const SPACES = /([^\S\n ])/gu; // others than the usual ones
+const UNSEEN = /([^\S\n ]|[\u034f\u200c\u200d\ufe00-\ufe0f])/gu; // and signs that join, separate or vary those around them
+// What a reader sees of a text, apart from the signs that `visible` shows.
+const seenIn = (whole) => whole.replace(SPACES, " ").replace(UNSEEN, "");
+// A part of a text that differs from another text: spaces alone, and unusual ones, are made visible; with `coded` also the
+// signs without a look of their own, which emoji need.
+const differing = (whole, coded = !/\p{Extended_Pictographic}/u.test(whole)) => {
+  const blank = /^[^\S\n]+$/u.test(whole);
+  const spaces = (part) => [...part].map(() => asCode("␣"));
+  return whole.split(coded ? UNSEEN : SPACES).flatMap((part, at) => (at % 2 ? asCode(code(part)) : blank ? spaces(part) : visible(part)));
+};
+const allShown = (whole) => differing(whole, true);
 // A name that may be broken between its parts.
 const breakable = (name) => name.split(/(?<=[_.\-/])/).flatMap((part) => [visible(part), make("wbr")]);
 
@@ -57,7 +70,7 @@ const text = (value, literal, indent) => {
 const apart = (whole, place) => (/[\uD800-\uDBFF]/.test(whole[place - 1] ?? "") ? place - 1 : place);
 const cut = (whole, most) => whole.slice(0, apart(whole, most));
 // Renders a text; a long one is cut to the part around a position, with a button for the rest.
-const shown = (whole, place = 0, render = visible) => {
+const shown = (whole, place = 0, render = seenIn(whole).trim() ? visible : allShown) => {
   if (whole === "") return make("span", { class: "absent" }, `“” (${say("js.empty")})`);
   if (whole.length <= ROOM) return make("bdi", {}, render(whole, 0));
   const start = apart(whole, Math.max(0, Math.min(place - Math.floor(ROOM / 3), whole.length - ROOM)));
