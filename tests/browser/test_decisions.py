@@ -208,6 +208,29 @@ def test_values_on_which_all_systems_agree_against_gold_come_first_and_correct_i
     assert before < after
 
 
+def test_the_values_of_all_systems_are_shown_where_gold_has_null(visit, tmp_path):
+    schema = {"type": "object", "properties": {"name": {"type": ["string", "null"]}, "town": {"type": "string"}}}
+    (tmp_path / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    names = {"gold": [None] * 3, "careful": ["Ada", None, "Cy"], "hasty": ["Ada", "Bo", "Cy"]}
+    for system, own in names.items():
+        lines = [{"id": f"d{at}", "name": name, "town": "Paris"} for at, name in enumerate(own)]
+        corpora.lines(tmp_path / f"{system}.jsonl", lines)
+    systems = (f"{name}={tmp_path / name}.jsonl" for name in ("careful", "hasty"))
+    out = ("--out", tmp_path / "report", "--workers", "1")
+    run("rank", *systems, "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
+    page = visit(report(tmp_path))
+    page.locator("#c-list a").first.focus()
+    shown = {}
+    for place in examples(page):
+        shown[place.split()[0]] = page.locator("table.compared tr").last.locator("td").all_inner_texts()
+    assert set(shown) == {"d0", "d1", "d2"}
+    for document, at in (("d0", 0), ("d1", 1), ("d2", 2)):
+        assert shown[document][0].strip() == "nothing"
+        for cell, system in zip(shown[document][1:], ("careful", "hasty"), strict=True):
+            assert cell.split()[0] == (names[system][at] or "nothing")
+            assert "missing" not in cell
+
+
 def test_only_the_decided_gold_is_corrected_and_the_other_decisions_are_counted(visit, several, tmp_path):
     page = visit(report(several))
     page.get_by_label("Your name").fill("Zoé")
@@ -462,7 +485,9 @@ def test_nulls_are_corrected_to_values_and_values_to_nulls(visit, tmp_path, form
     born = {"type": ["integer", "null"]}
     item = {"type": "object", "required": ["born"], "properties": {"name": {"type": "string"}, "born": born}}
     schema = {"type": "object", "properties": {"people": {"type": "array", "items": item}}}
-    gold, predicted = ([{"name": "Ada", "born": one}, {"name": "Bo", "born": two}] for one, two in ((None, 1), (2, None)))
+    gold, predicted = (
+        [{"name": "Ada", "born": one}, {"name": "Bo", "born": two}] for one, two in ((None, 1), (2, None))
+    )
     evaluate(tmp_path, schema, [{"id": "d", "people": gold}], [{"id": "d", "people": predicted}])
     page = visit(report(tmp_path))
     page.get_by_label("Your name").fill("Zoé")

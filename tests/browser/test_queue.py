@@ -587,7 +587,7 @@ def test_decisions_of_a_file_replace_those_of_earlier_visits_and_these_are_liste
 
 def test_a_queue_that_is_written_again_has_the_decisions_that_still_apply(visit, tmp_path):
     text = {"type": "string"}
-    schema = {"type": "object", "properties": {name: text for name in ("day", "place", "title")}}
+    schema = {"type": "object", "properties": dict.fromkeys(("day", "place", "title"), text)}
     values = [{name: f"{name} {at}" for name in ("day", "place", "title")} for at in range(3)]
     page = visit(small(tmp_path, schema, *values))
     page.locator("#q-name").fill("Zoé")

@@ -6,16 +6,18 @@ const FEW_SYSTEMS = 3; // maximum number of systems with a column of their own; 
 const tokensOf = (pointer) =>
   pointer.split("/").slice(1).map((token) => token.replace(/~1/g, "/").replace(/~0/g, "~"));
 const keptBy = data.subjects.map((subject) => new Map(subject.documents.map((document) => [document.key, document])));
-// The row of an example in a system: its gold entry, or in its own system the predicted entry.
+const isPosition = (index) => /^\d+(\/\d+)*$/.test(index);
+// The row of an example in a system: its gold entry, or the predicted entry; in other systems only if gold has no such
+// entry there either, and if entries have names, since positions differ between predictions.
 const rowIn = (one, subject, own) => {
   const rows = keptBy[subject].get(one.document)?.rows ?? [];
   if (one.gold_index !== null) {
     const held = rows.filter((row) => row.gold_index === one.gold_index);
     return held.find((row) => subject === own && row.predicted_index === one.predicted_index) ?? held[0];
   }
-  return subject === own && one.predicted_index !== null
-    ? rows.find((row) => row.predicted_index === one.predicted_index)
-    : undefined;
+  if (one.predicted_index === null) return undefined;
+  const isSpurious = (row) => row.gold_index === null && !isPosition(row.predicted_index);
+  return rows.find((row) => row.predicted_index === one.predicted_index && (subject === own || isSpurious(row)));
 };
 // The node at a place below another one, by names in gold, or by names in the prediction.
 const nodeAt = (node, tokens) => {
@@ -90,9 +92,10 @@ const othersCell = (nodes, systems, gold) =>
   groupsOf(nodes, systems).map(({ node, names }) =>
     make("p", { class: "group", title: plain(names.join(", ")) }, make("b", {}, names.length === 1 ? [visible(names[0]), say("colon")] : say("js.systems", { n: names.length })), " ", valueCell(node, gold), " ", verdictOf(node)),
   );
-const systemCell = (nodes, subject, gold, { gone }) => {
+const systemCell = (nodes, subject, gold, { gone, inGold }) => {
   const side = { "data-side": plain(data.subjects[subject].name ?? say("predicted.column")) };
-  if (gone.has(subject)) return make("td", { class: "gone", ...side }, gone.get(subject) ? [glyph("missing"), " ", say("verdict.missing")] : null);
+  const lack = () => (inGold ? [glyph("missing"), " ", say("verdict.missing")] : absent());
+  if (gone.has(subject)) return make("td", { class: "gone", ...side }, gone.get(subject) ? lack() : null);
   const node = nodes[subject];
   return make("td", { class: (node?.verdict ?? "missing").split(" ")[0], ...side }, valueCell(node, gold), " ", verdictOf(node));
 };
@@ -178,7 +181,7 @@ const comparisonTable = (one, own) => {
   const gone = new Map(whole ? systems.filter((subject) => nodes[subject] === null || nodes[subject].verdict === "missing").map((subject) => [subject, true]) : []);
   // other systems are shown beside the fault, or beside the first field if the whole entry is the fault
   const fault = faultOf(one, own);
-  const how = { own, systems, fault, tokens: [], gone, state: { first: fault === null } };
+  const how = { own, systems, fault, tokens: [], gone, inGold: one.gold_index !== null, state: { first: fault === null } };
   const rows = fieldRows(nodes, -1, how);
   return make("table", { class: "compared" }, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows));
 };
