@@ -243,7 +243,7 @@ def imported():
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 modules.add(node.module.partition(".")[0])
     known = packages_distributions()
-    others = modules - set(sys.stdlib_module_names) - {"arbitre"}
+    others = modules - set(sys.stdlib_module_names) - {"annotationlib", "arbitre"}  # annotationlib: from Python 3.14 on
     return {known[name][0].lower().replace("_", "-") for name in others}
 
 
