@@ -461,5 +461,5 @@ def test_bounds_and_tables_use_the_same_scores_of_an_edited_evaluation():
     path.write_text(json.dumps(plain))
     assert arbitre.diff(path, path).micro.before == 0.75
     for measure in ("f1q", "leaves.f1q", "/*/age:f1q"):
-        with pytest.raises(arbitre.QualityBoundError, match="below 0.95"):
+        with pytest.raises(arbitre.QualityBoundError, match=r"below 0\.95"):
             arbitre.diff(path, path, fail_under=[f"{measure}=0.95"])
