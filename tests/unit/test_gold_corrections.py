@@ -16,10 +16,12 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.comparison.patch import PatchOperation, applied
 from arbitre.errors import DataError, OptionError
+from arbitre.gold import corrections
 from arbitre.gold.decisions import COLUMNS, GoldDecisions
 from arbitre.inputs.provenance import MeasuredAgreement, Provenance, ValueOrigin
 from arbitre.language import Language, Translator
 from arbitre.report import statistics_text
+from arbitre.schema.validate import find_violations
 
 SCHEMA = {
     "type": "object",
@@ -223,6 +225,32 @@ class TestWhatIsRefused:
         schema = {"properties": {"year": True, "place": True}, "dependentRequired": {"place": ["country"]}}
         rows = table(wrong("/place", "", "Bern"), wrong("/country", "", "CH"))
         assert apply(rows, schema=schema).values == 2
+
+    def test_corrections_that_are_valid_only_together_are_applied_if_others_are_refused(self):
+        both = {"place": ["country"], "country": ["place"]}
+        rows = table(wrong("/place", "", "Bern"), wrong("/year", "1918", "MCM"), wrong("/country", "", "CH"))
+        assert apply(rows, schema=SCHEMA | {"dependentRequired": both}).values == 2
+
+    @pytest.mark.parametrize("value", ["purple", None])
+    def test_the_document_is_not_validated_for_each_value_that_the_schema_does_not_allow(self, value, monkeypatch):
+        sizes = []
+
+        def counted(root, document, **options):
+            sizes.append(len(json.dumps(document)))
+            return find_violations(root, document, **options)
+
+        monkeypatch.setattr(corrections, "find_violations", counted)
+        people = [{"name": f"n{at}", "party": "left"} for at in range(100)]
+        write("gold.jsonl", json.dumps({"id": "a", "people": people}) + "\n")
+        person = {"properties": {"party": {"enum": ["left", "right"]}}, "required": ["party"]}
+        rows = [wrong(f"/people/{at}/party", "left", "right" if at % 2 else value) for at in range(100)]
+        done = apply(table(*rows), schema={"properties": {"people": {"items": person}}})
+        assert (done.values, len(done.refused)) == (50, 50)
+        assert len(sizes) <= 3
+        what = "'purple' is not one of ['left', 'right'] (enum) at /people/2/party"
+        if value is None:
+            what = "'party' is a required property (required) at /people/2"
+        assert reasons(done)[1] == f"The schema does not allow it: {what}."
 
     def test_decisions_that_differ_are_refused_both(self):
         done = apply(

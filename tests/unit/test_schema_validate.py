@@ -11,7 +11,9 @@ import arbitre
 from arbitre import Comparator
 from arbitre.errors import DataError, SchemaError
 from arbitre.schema import load, validate
+from arbitre.schema.validate import find_certain_violations
 from arbitre.schema.validate import find_violations as check
+from arbitre.values import ABSENT
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
@@ -351,3 +353,62 @@ def test_documents_are_validated_in_several_threads():
     expected = [check(root, document) for document in documents]
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(lambda document: check(root, document), documents)) == expected
+
+
+PEOPLE = {"people": [{"name": "Ada", "born": 1815}, {"name": "Bo", "born": 1820}]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "path", "value", "keywords"),
+    [
+        ({"properties": {"born": {"type": "integer"}}}, ("people", "1", "born"), "x", ["type"]),
+        ({"properties": {"born": {"minimum": 0}}}, ("people", "1", "born"), 5, []),
+        ({"properties": {"born": {"anyOf": [{"type": "null"}, {"minimum": 0}]}}}, ("people", "0", "born"), -1, ["anyOf"]),
+        ({"additionalProperties": {"type": "string", "maxLength": 9}}, ("people", "0", "new"), 5, ["type"]),
+        ({"allOf": [{"properties": {"born": {"enum": [1]}}}], "properties": {"born": {"type": "integer"}}}, ("people", "0", "born"), "x", ["enum", "type"]),
+        ({"$ref": "#/$defs/person"}, ("people", "0", "name"), ["x", 3], ["type"]),
+        ({"required": ["name", "born"]}, ("people", "1", "name"), ABSENT, ["required"]),
+        ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, ("people", "0"), {"a": 1}, ["type"]),
+    ],
+)  # fmt: skip
+def test_a_change_of_one_value_certainly_causes_these_violations(schema, path, value, keywords):
+    whole = {
+        "properties": {"people": {"type": "array", "items": schema}},
+        "$defs": {"person": {"properties": {"name": {"type": "string"}}}},
+    }
+    after = json.loads(json.dumps(PEOPLE))
+    within = after
+    for token in path[:-1]:
+        within = within[int(token)] if isinstance(within, list) else within[token]
+    last = int(path[-1]) if isinstance(within, list) else path[-1]
+    if value is ABSENT:
+        del within[last]
+    else:
+        within[last] = value
+    root = load(whole)
+    certain = find_certain_violations(root, PEOPLE, path, value)
+    assert [each.keyword for each in certain] == keywords
+    assert set(certain) == set(check(root, after)) - set(check(root, PEOPLE))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"properties": {"born": {"type": "string"}}, "if": {"required": ["died"]}}, 5),
+        ({"anyOf": [{"properties": {"born": {"type": "string"}}}, {"required": ["died"]}]}, 5),
+        ({"patternProperties": {"^b": {"type": "string"}}}, 5),
+        ({"properties": {"name": True}, "additionalProperties": False}, 5),
+        ({"minProperties": 2, "required": ["born"]}, ABSENT),
+        ({"dependentRequired": {"name": ["born"]}}, ABSENT),
+    ],
+)
+def test_violations_that_depend_on_other_values_are_not_certain(schema, value):
+    root = load({"properties": {"people": {"items": schema}}})
+    assert find_certain_violations(root, PEOPLE, ("people", "0", "born"), value) == ()
+
+
+def test_up_to_draft_7_keywords_next_to_a_reference_cause_no_violation():
+    schema = {"$schema": DRAFT_7, "$ref": "#/definitions/a", "properties": {"born": {"type": "string"}}}
+    root = load(schema | {"definitions": {"a": {"properties": {"born": {"minimum": 0}}}}})
+    assert find_certain_violations(root, {"born": 1}, ("born",), 5) == ()
+    assert [each.keyword for each in find_certain_violations(root, {"born": 1}, ("born",), -5)] == ["minimum"]

@@ -24,7 +24,7 @@ from arbitre.inputs.provenance import Correction, Provenance, ValueOrigin
 from arbitre.parsing.json_edits import Edit, Operation, edited
 from arbitre.paths import list_position, order, pointer
 from arbitre.schema.loading.load_schema import load
-from arbitre.schema.validate import Violation, find_violations
+from arbitre.schema.validate import Violation, find_certain_violations, find_violations
 from arbitre.schema.value_schema import value_schemas
 from arbitre.storage.output_folder import FileState, paths_among
 from arbitre.values import ABSENT, canonical, equal_or_absent
@@ -487,10 +487,14 @@ def _allowed(
         new = Counter(each.place for each in after) - before
         return [each for each in after if each.place in new]
 
+    if not added(changes):
+        return changes, []
+    document = located.value(located.text)
+    tried = [_tried_alone(root, document, change, before) for change in changes]
+    changes, caused = [change for change, _ in tried], {id(change): found for change, found in tried}
     kept: list[_Change] = []
-    refused: list[RefusedGoldDecision] = []
-    pending = [changes]
-    while pending:
+    pending = [[change for change in changes if not caused[id(change)]]]
+    while any(pending):
         some = pending.pop()
         if not (new := added([*kept, *some])):
             kept += some
@@ -499,8 +503,12 @@ def _allowed(
         elif (null := _null_for(some[0], new)) is not None and not added([*kept, null]):
             kept.append(null)
         else:
-            reason = f"The schema does not allow it: {new[0].message} ({new[0].keyword}) at {new[0].pointer or '/'}."
-            refused += _refused(some[0].proposal, reason)
+            caused[id(some[0])] = new
+    refused: list[RefusedGoldDecision] = []
+    for change in changes:
+        for first in caused[id(change)][:1]:
+            reason = f"The schema does not allow it: {first.message} ({first.keyword}) at {first.pointer or '/'}."
+            refused += _refused(change.proposal, reason)
     return kept, refused
 
 
@@ -510,6 +518,26 @@ def _null_for(change: _Change, violations: Sequence[Violation]) -> _Change | Non
     if required and change.edit.op == "remove" and isinstance(holder, dict) and holder[change.tokens[-1]] is not None:
         return change._replace(edit=change.edit._replace(op="replace", value=None))
     return None
+
+
+def _tried_alone(
+    root: Subschema, document: Json, change: _Change, before: Collection[tuple[str, str]]
+) -> tuple[_Change, Sequence[Violation]]:
+    """Return a change, or the one that writes null instead, with the new violations that it certainly causes."""
+    found = _certainly_added(root, document, change, before)
+    null = _null_for(change, found) if found else None
+    return (change, found) if null is None or _certainly_added(root, document, null, before) else (null, ())
+
+
+def _certainly_added(
+    root: Subschema, document: Json, change: _Change, before: Collection[tuple[str, str]]
+) -> Sequence[Violation]:
+    """Return the new violations that a change causes, whatever the other changes are; [] if this is uncertain."""
+    if change.created or (isinstance(change.holder, list) and change.edit.op != "replace"):
+        return []
+    value = ABSENT if change.edit.op == "remove" else change.edit.value
+    found = find_certain_violations(root, document, change.tokens, value, format_assertion="checkable")
+    return [] if any(each.place in before for each in found) else found
 
 
 def _violations(root: Subschema, located: DocumentText, text: str) -> tuple[Violation, ...]:

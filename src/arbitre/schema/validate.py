@@ -17,10 +17,10 @@ from arbitre.errors import SchemaError, clipped, did_you_mean, shown
 from arbitre.parsing.numerals import read_decimal
 from arbitre.paths import order, pointer
 from arbitre.schema.loading.load_schema import REFERENCES
-from arbitre.values import PATTERN_SECONDS
+from arbitre.values import ABSENT, PATTERN_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from referencing._core import Resolver
 
@@ -100,9 +100,88 @@ def find_violations(
         raise SchemaError(root.problem(message, hint=hint)) from error
     except SchemaError as error:
         raise error.located(file=root.file) from error
-    return tuple(
-        sorted(violated, key=lambda violation: (order(violation.pointer), violation.keyword, violation.message))
-    )
+    return tuple(sorted(violated, key=_in_order))
+
+
+_INDIRECT: Final = frozenset((
+    "$dynamicRef", "$recursiveRef", "additionalItems", "anyOf", "const", "contains", "dependencies",
+    "dependentSchemas", "disallow", "enum", "extends", "if", "not", "oneOf", "patternProperties", "prefixItems",
+    "unevaluatedItems", "unevaluatedProperties", "uniqueItems",
+))  # fmt: skip
+"""Keywords of lists and objects that can depend on several of their values, or that `find_certain_violations` does not
+follow."""
+_OF_KEYS: Final = frozenset(("dependentRequired", "maxProperties", "minProperties", "propertyNames"))
+"""Further keywords of objects that adding or removing a key can violate."""
+
+
+def find_certain_violations(
+    root: Subschema, document: Json, path: Sequence[str], value: Json, *, format_assertion: FormatAssertion = False
+) -> tuple[Violation, ...]:
+    """Return violations that a change of one value causes, whatever else changes in the document.
+
+    Only the value is validated, so the time does not depend on the size of the document. Violations of other values and
+    of combinations of values are not found.
+
+    Args:
+        root: The root of the schema.
+        document: The document before the change.
+        path: Tokens of the value. All lists and objects on the way are in the document.
+        value: The new value; ABSENT if a key is removed.
+        format_assertion: Whether a value that does not match its `format` violates the schema.
+
+    Raises:
+        SchemaError: As for `find_violations`.
+    """
+    tokens: list[str | int] = []
+    parts, holders, holder, above = [root], list[Any](), document, document
+    for key in path:
+        if (found := _applied_together(parts)) is None:
+            return ()
+        tokens.append(int(key) if isinstance(above, list) else key)
+        holders, parts = found, [inner for part in found for inner in _inside(part, tokens[-1])]
+        holder, above = above, above.get(key) if isinstance(above, dict) else above[int(key)]
+    added = bool(tokens) and isinstance(holder, dict) and tokens[-1] not in holder
+    if (added or value is ABSENT) and any(part.schema.keys() & _OF_KEYS for part in holders):
+        return ()
+    if value is ABSENT:
+        required = [names for part in holders if isinstance(names := part.schema.get("required"), list)]
+        message = _shortened(f"{tokens[-1]!r} is a required property")
+        return tuple(Violation(pointer(tokens[:-1]), "required", message) for names in required if tokens[-1] in names)
+    if any(part.schema is False for part in parts):  # reported at the object, if its key is not allowed
+        return ()
+    violated = [each for part in parts for each in find_violations(part, value, format_assertion=format_assertion)]
+    return tuple(replace(each, pointer=pointer(tokens) + each.pointer) for each in sorted(violated, key=_in_order))
+
+
+def _applied_together(parts: Sequence[Subschema]) -> list[Subschema] | None:
+    """Return subschemas and those that they apply by `$ref` and `allOf`; None if one has a keyword of `_INDIRECT`."""
+    found: list[Subschema] = []
+    pending = [*parts]
+    for part in pending:  # grows
+        schema = part.schema
+        if schema is True:
+            continue
+        if schema is False or schema.keys() & _INDIRECT or isinstance(schema.get("items"), list):
+            return None
+        beside = [part.follow("$ref")] if "$ref" in schema else []
+        if not (beside and part.legacy):  # up to draft 7, keywords next to `$ref` are ignored
+            beside += [part.below("allOf", at) for at in range(len(schema.get("allOf", ())))]
+            found.append(part)
+        pending += (each for each in beside if each not in pending)
+    return found
+
+
+def _inside(part: Subschema, token: str | int) -> list[Subschema]:
+    """Return the subschema of an item or a key, if there is one."""
+    if isinstance(token, int):
+        return [part.below("items")] if "items" in part.schema else []
+    if token in part.schema.get("properties", ()):
+        return [part.below("properties", token)]
+    return [part.below("additionalProperties")] if "additionalProperties" in part.schema else []
+
+
+def _in_order(violation: Violation) -> tuple[tuple[tuple[int, int, str], ...], str, str]:
+    return order(violation.pointer), violation.keyword, violation.message
 
 
 def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no validator)
