@@ -152,6 +152,15 @@ def test_what_is_refused(arguments, message):
     assert message in result.stderr
 
 
+@pytest.mark.parametrize("command", ["consensus", "agree", "leave-one-out"])
+def test_an_annotator_with_an_empty_file_is_refused(command, folder):
+    (folder / "cy.jsonl").write_text("", encoding="utf-8")
+    arguments = [f"{name}={name}.jsonl" for name in ANNOTATORS]
+    result = CliRunner().invoke(app, [command, "--schema", "s.json", *arguments])
+    assert result.exit_code == 2
+    assert "Expected documents of each annotator, got none of 'cy'" in result.stderr
+
+
 @pytest.mark.usefixtures("folder")
 def test_dawid_skene_of_two_annotators_is_refused_with_the_option():
     result = run("--strategy", "dawid-skene", names=("ada", "bob"))

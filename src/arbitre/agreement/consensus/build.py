@@ -133,7 +133,7 @@ def consensus(
 
     Raises:
         SchemaError: The schema is invalid.
-        DataError: A document cannot be read, an annotator has two documents with the same id, no document has two
+        DataError: A document cannot be read, an annotator has no documents or two with the same id, no document has two
             annotators, every decision is refused, or a file cannot be written or is not one that arbitre wrote.
         OptionError: An option is unknown or out of range.
     """
