@@ -307,6 +307,34 @@ def test_bounds_of_many_long_texts_use_the_numbers_of_their_characters(name, mon
     assert from_lengths.mean() < bounds.mean()
 
 
+@pytest.mark.parametrize("overlap", ["iou", "half", "any", "equal"])
+@pytest.mark.parametrize("label", [None, "type"])
+def test_of_many_spans_only_those_that_overlap_are_compared(overlap, label, monkeypatch):
+    draw = random.Random(5)  # noqa: S311
+    places = [
+        (0, 100),
+        (0, 100),
+        (10, 20),
+        (12, 18),
+        (20, 30),
+        (20.5, 21),
+        (99, 101),
+        (100, 140),
+    ]  # nested and touching
+    places += [(start, start + draw.randrange(1, 9)) for start in draw.choices(range(900), k=80)]
+    draw.shuffle(places)
+    values = [{"start": start, "end": end, "type": draw.choice("ab")} for start, end in places]
+    pool = catalogue.build({"span": {"overlap": overlap} | ({"label": label} if label else {})}).pool(values)
+    everything, starts = np.arange(len(values)), np.array([0, 40, 40, len(values)])
+    blocks = Blocks(starts, len(values) - starts[::-1])
+    exact = pool.distances(everything[::-1][blocks.rows], blocks.columns)
+    compared = []
+    distances = type(pool).distances
+    monkeypatch.setattr(type(pool), "distances", lambda *own: compared.append(len(own[1])) or distances(*own))
+    assert np.array_equal(pool.lower_bounds_blockwise(blocks, everything[::-1], everything), exact)
+    assert sum(compared) < len(exact) / 4
+
+
 def test_bounds_of_sacrebleu_scores_use_common_ngrams():
     pytest.importorskip("sacrebleu")
     blocks = Blocks(np.array([0, 1]), np.array([0, 3]))

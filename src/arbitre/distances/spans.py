@@ -8,24 +8,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeGuard
 
 import numpy as np
 
-from arbitre.distances.base import Distance, Facts, partial_pool, value_codes
+from arbitre.distances.base import BroadcastPool, Distance, Facts, partial_pool, value_codes
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Floats, Indices
-    from arbitre.distances.base import BroadcastPool
+    from arbitre.distances.base import Blocks
     from arbitre.values import Json
 
 Overlap = Literal["iou", "half", "any", "equal"]
 
 _LARGEST: Final = 2**53
+_LONG_LISTS: Final = 300
+"""Minimum mean number of cells of a block for comparing only the spans that overlap."""
 _PLACE: Final[dict[str, Json]] = {"start": 0, "end": 1}
 
 
@@ -68,8 +71,39 @@ def _pool(overlap: Overlap, label: str | None, values: Sequence[dict[str, Json]]
                 apart = iou if overlap == "iou" else np.where(common > 0.0, iou / 2.0, 1.0)
         return np.where(labels[left] == labels[right], apart, 1.0)
 
-    codes = np.arange(len(values)) if is_span.all() else value_codes(values)
-    return partial_pool(codes, is_span, graded)
+    if is_span.all():
+        return _SpanPool(graded, start, end)
+    return partial_pool(value_codes(values), is_span, graded)
+
+
+@dataclass(frozen=True, slots=True)
+class _SpanPool(BroadcastPool):
+    """Spans, of which only those that overlap are compared in long lists; all others have distance 1.
+
+    Attributes:
+        start: Start of each span; shape (spans,).
+        end: End of each span; shape (spans,).
+    """
+
+    start: Floats
+    end: Floats
+
+    def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        if blocks.starts[-1] < _LONG_LISTS * len(blocks):
+            return self.distances(left[blocks.rows], right[blocks.columns])
+        bounds = np.ones(blocks.starts[-1])
+        for rows, columns, cells in blocks:
+            gold, predicted = left[rows], right[columns]
+            by_start = self.start[predicted].argsort(kind="stable")
+            furthest = np.maximum.accumulate(self.end[predicted][by_start])  # of the spans up to each one
+            first = furthest.searchsorted(self.start[gold], side="right")
+            after = self.start[predicted][by_start].searchsorted(self.end[gold], side="left")
+            number = np.maximum(after - first, 0)  # candidates for each gold span: slices of `by_start`
+            row = np.arange(len(gold)).repeat(number)
+            within = np.arange(len(row)) - (number.cumsum() - number).repeat(number)
+            column = by_start[first.repeat(number) + within]
+            bounds[cells][row * len(predicted) + column] = self.distances(gold[row], predicted[column])
+        return bounds
 
 
 def _is_span(value: dict[str, Json]) -> TypeGuard[dict[str, float]]:
