@@ -343,6 +343,24 @@ class TestTheResult:
         assert contexts["/speakers/0/party"] == ASTOR
         assert contexts["/note"] == contexts["/speakers/2"] == result.documents["p"]
 
+    def test_the_context_in_a_long_list_is_the_items_nearby(self):
+        every = [{"name": f"{name}{name}{name}{name}"} for name in "abcdefghijklmnopqrstuvwxyz"]
+        ends = {"speakers": every[1:-1], "note": "x"}
+        result = build(SPEAKERS, {"speakers": every, "note": "x"}, ends, {"speakers": every, "note": "y"})
+        assert result.documents["p"] == {"speakers": every, "note": "x"}
+        contexts = {own.pointer: own.context for own in result.disagreements}
+        assert contexts["/speakers/0"] == {"speakers": [*every[:11], "…"], "note": "x"}
+        assert contexts["/speakers/25"] == {"speakers": ["…", *every[-11:]], "note": "x"}
+        assert contexts["/note"] == {"speakers": [*every[:11], "…"], "note": "x"}
+
+    def test_the_context_of_an_item_in_a_nested_list_is_the_items_nearby(self):
+        rows = [[number * 100 + at for at in range(30)] for number in range(30)]
+        fewer = [*rows[:20], [*rows[20][:15], *rows[20][16:]], *rows[21:]]
+        schema = {"properties": {"rows": {"items": {"items": {"type": "integer"}}}}}
+        (own,) = build(schema, {"rows": rows}, {"rows": fewer}, {"rows": rows}).disagreements
+        assert own.pointer == "/rows/20/15"
+        assert own.context == ["…", *rows[20][10:21], "…"]
+
     def test_values_are_counted_by_path(self):
         result = build(SPEAKERS, ADA, BOB, CY)
         assert result.by_path["/speakers/*"] == PathCounts(unanimous=2, left_out=1)

@@ -37,6 +37,9 @@ SINGLE: Final = "single annotator"
 _OUTCOMES: Final = ("unanimous", "majority", "flagged", "left_out")
 """The fields of `PathCounts`, from the safest to the least safe."""
 
+NEIGHBOURS: Final = 5
+"""Maximum number of items on each side of a disagreement that its context contains."""
+
 MAX_RANKED: Final = 2_000
 """Maximum number of elements whose pairs are compared; more are sorted by their median relative position."""
 
@@ -289,6 +292,7 @@ class Assembly:
             node: The place, with its path in the consensus document.
         """
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
+        around, leading = node.above[-1]
         itself = ((place, node.tokens),) if place.item and Kind.OBJECT in place.families else ()
         entries = (*node.above, *itself)
         versions = tuple(self._readings(root, each) for each, _ in entries)
@@ -304,7 +308,7 @@ class Assembly:
             margin=vote.margin,
             flag=vote.flag or "not unanimous",
             weight=node.share * (1.0 - vote.similarity),
-            context=self.values[node.above[-1][0]],
+            context=_nearby(self.values[around], node.tokens[len(leading) :]),
             entry=pointer(entries[-1][1]),
             versions=versions[-1],
             within=tuple(filter(None, (first_text(self.values[each]) for each, _ in entries[1:]))),
@@ -324,6 +328,39 @@ class Assembly:
             for name, annotator in sorted(zip(self.places.annotators, range(len(root.values)), strict=True))
             if root.values[annotator] is not ABSENT
         )
+
+
+def _nearby(context: Json, path: Sequence[Token]) -> Json:
+    """Return the context of a place at a path in it; only the items near the place in long lists, and "…" for others.
+
+    In lists beside the path, these are the first items. The context may lack the end of the path.
+    """
+    holders: list[tuple[Json, Token]] = []
+    for token in path:
+        holders.append((context, token))
+        inside = token in context if isinstance(context, dict) else isinstance(token, int) and token < len(context)
+        context = context[token] if inside else ABSENT
+        if not isinstance(context, (dict, list)):
+            break
+    for holder, token in reversed(holders):
+        if isinstance(holder, dict):
+            context = {key: context if key == token else _near(each, 0)[0] for key, each in holder.items()}
+        else:
+            items, at = _near(holder, int(str(token)))
+            if context is not ABSENT:
+                items = [*items[:at], context, *items[at + 1 :]]
+            context = items
+    return context
+
+
+def _near(value: Json, at: int) -> tuple[Json, int]:
+    """Return a value; if it is a long list, the items around a position, and the new position."""
+    size = 2 * NEIGHBOURS + 1
+    if not isinstance(value, list) or len(value) <= size:
+        return value, at
+    start = max(min(at - NEIGHBOURS, len(value) - size), 0)
+    before, after = ["…"] * (start > 0), ["…"] * (start + size < len(value))
+    return [*before, *value[start : start + size], *after], at - start + len(before)
 
 
 def _inserted(items: Sequence[Place]) -> list[Place]:
