@@ -12,6 +12,7 @@ from arbitre import Comparator
 from arbitre.agreement import build_consensus
 from arbitre.agreement.consensus.build import consensus
 from arbitre.agreement.consensus.decisions import Decision, Decisions, fingerprint
+from arbitre.agreement.consensus.revision import Revision
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.csv_table import cell_value
 from arbitre.inputs.provenance import DisagreementCounts, Provenance, ValueOrigin
@@ -242,6 +243,22 @@ class TestValuesThatTheSchemaDoesNotAllow:
         assert [each.problem.line for each in result.refused] == [2, 3]
         assert all("too long" in each.problem.message for each in result.refused)
         assert result.documents == built(("p#/year", 1932), annotations=annotations).documents
+
+    def test_the_decisions_are_not_searched_again_for_each_violation(self, monkeypatch):
+        calls, changes = [], Revision.changes
+        monkeypatch.setattr(Revision, "changes", lambda *own: calls.append(1) or changes(*own))
+        parties = {"ada": "left", "bob": "left", "cy": "right"}
+        annotations = {
+            name: {"p": {"year": 1931, "speakers": [{"name": f"{at}" * 9, "party": party} for at in range(50)]}}
+            for name, party in parties.items()
+        }
+        schema = deepcopy(SCHEMA)
+        schema["properties"]["speakers"] = {"type": "array", "items": SPEAKER | {"required": ["name", "party"]}}
+        decisions = [(f"p#/speakers/{at}/party", ABSENT if at else "right") for at in range(50)]
+        result = built(*decisions, annotations=annotations, schema=schema)
+        assert [each.id for each in result.refused] == [name for name, _ in decisions[1:]]
+        assert all("'party' is a required property" in each.problem.message for each in result.refused)
+        assert len(calls) < 10 * len(decisions)
 
     def test_an_item_before_others_is_not_left_out_if_null_is_not_allowed_there(self):
         schema = {"type": "array", "prefixItems": [{"type": "boolean"}, {"type": ["integer", "null"]}], "items": True}

@@ -272,30 +272,34 @@ def _incompatible(
 ) -> Iterator[tuple[Decision, Violation]]:
     """Yield each violation of an object or a list with the decisions that changed something in it.
 
-    If a required field is missing, this is the decision to leave it out.
+    If a required field is missing, this is the decision to leave it out. A decision changes the objects and lists that
+    contain its place, and nulls beside it that stand for omitted items.
     """
+    nulls: dict[Place | None, list[Place]] = {}
+    changed: dict[str | None, list[Disagreement]] = defaultdict(list)
+    for own in disagreements:
+        if revision.changes(own):
+            place = revision.draft.located[own.id]
+            if place.parent not in nulls:
+                nulls[place.parent] = _nulls_for_omitted(revision, place.parent)
+            for affected in {revision.pointers.get(each) for each in (*_above(place), *nulls[place.parent])}:
+                changed[affected].append(own)
     for violation in violations:
-        changed = [
-            own
-            for own in disagreements
-            if revision.changes(own) and violation.pointer in _affected(revision, revision.draft.located[own.id])
-        ]
         fields = [
             own
-            for own in changed
+            for own in changed[violation.pointer]
             if violation.keyword == "required"
             and violation.message.startswith(f"{_key(revision, own)!r} is a required")
         ]
-        for own in fields or changed:
+        for own in fields or changed[violation.pointer]:
             yield revision.decisions[own.id], violation
 
 
-def _affected(revision: Revision, place: Place) -> set[str | None]:
-    """Return the pointers of the places that contain a place, and of nulls beside it that stand for omitted items."""
+def _nulls_for_omitted(revision: Revision, parent: Place | None) -> list[Place]:
+    """Return the places in a list or an object where null stands for an omitted item."""
     assembly = revision.assembly
-    beside = place.parent.children if place.parent is not None else ()
-    nulls = (each for each in beside if assembly.values[each] is None and assembly.votes[each].value is ABSENT)
-    return {revision.pointers.get(each) for each in (*_above(place), *nulls)}
+    children = parent.children if parent is not None else ()
+    return [each for each in children if assembly.values[each] is None and assembly.votes[each].value is ABSENT]
 
 
 def _key(revision: Revision, disagreement: Disagreement) -> Token:
