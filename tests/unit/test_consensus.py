@@ -11,7 +11,7 @@ import pytest
 
 import arbitre
 from arbitre import Comparator, DataError, OptionError, agreement
-from arbitre.agreement import build_consensus
+from arbitre.agreement import build_consensus, list_alignment
 from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import PathCounts
 from arbitre.inputs.provenance import Provenance, ValueOrigin
@@ -360,6 +360,21 @@ class TestTheResult:
         (own,) = build(schema, {"rows": rows}, {"rows": fewer}, {"rows": rows}).disagreements
         assert own.pointer == "/rows/20/15"
         assert own.context == ["…", *rows[20][10:21], "…"]
+
+    def test_the_evidence_is_estimated_from_the_different_rows_of_qualities(self, monkeypatch):
+        sizes, frequencies = [], list_alignment._frequencies
+
+        def counted(levels, weights=None):
+            if weights is not None:
+                sizes.append((len(weights), weights.sum()))
+            return frequencies(levels, weights)
+
+        monkeypatch.setattr(list_alignment, "_frequencies", counted)
+        every = [{"name": f"{at * 7919 % 1000:03}" * 3, "party": "left", "page": at} for at in range(60)]
+        result = build(SPEAKERS, *({"speakers": every[start : start + 50]} for start in (0, 5, 10)))
+        assert len(result.documents["p"]["speakers"]) >= 50
+        assert max(size for size, _ in sizes) < 100  # of 2,500 pairs of items
+        assert sizes[-1][1] == pytest.approx(45, abs=0.1)  # items that the first two annotators share
 
     def test_values_are_counted_by_path(self):
         result = build(SPEAKERS, ADA, BOB, CY)

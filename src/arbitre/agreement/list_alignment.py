@@ -59,7 +59,8 @@ LEAST_PAIRS: Final = 20
 """Minimum number of pairs of different items for an estimate of their similarity."""
 
 MOST_PAIRS: Final = 5_000
-"""Maximum number of pairs of different items that are compared; approximately also that of matched pairs."""
+"""Maximum number of pairs of different items that are compared, unless two lists alone have more; approximately also
+that of matched pairs."""
 
 SAME: Final = 0.4
 """Position of the minimum quality of items that count as the same, between the mean quality of different items (0) and
@@ -351,6 +352,11 @@ class Evidence:
         levels = [_levels(link, *sample.crossed) for link in fields]
         # Length of the longer list of each crossed pair; and how many of these pairs can be the same at most.
         longest, most = sample.sizes.max(axis=1)[sample.owner], int(sample.sizes.min(axis=1).sum())
+        # Long lists have millions of pairs, but few different ones.
+        group, first = _groups(levels, longest)
+        number = np.bincount(group)
+        same = np.bincount(group, same, len(first)).astype(np.float64)
+        levels, longest = [own[first] for own in levels], longest[first]
         evidence = cls(fields, np.zeros((len(fields), len(FIELD_LEVELS) + 2)), 0.0)
         for _ in range(MAX_STEPS):
             ratios = np.log(_frequencies(levels, same) / frequencies)
@@ -358,7 +364,7 @@ class Evidence:
             before, evidence = evidence, cls(fields, np.pad(ratios, ((0, 0), (0, 1))), share)
             if np.abs(evidence.weights - before.weights).max() < CONVERGED:
                 break
-            same = 1.0 / (1.0 + np.exp(-evidence._odds(levels, longest)))
+            same = number / (1.0 + np.exp(-evidence._odds(levels, longest)))
         return evidence
 
     def distances(self, left: Indices, right: Indices, longest: Indices) -> Floats:
@@ -407,6 +413,22 @@ def _levels(field: Link, left: Indices, right: Indices) -> Indices:
     if both.any():
         levels[both] = np.digitize(pair_qualities(column, own[both], other[both]), FIELD_LEVELS)
     return levels
+
+
+def _groups(levels: Sequence[Indices], longest: Indices) -> tuple[Indices, Indices]:
+    """Return the group of each pair, equal for pairs with equal levels and equal `longest`, and a pair of each group.
+
+    Args:
+        levels: Level of each field for each pair, -1 if it says nothing; one array of shape (pairs,) per field.
+        longest: Length of the longer of the two lists of each pair; shape (pairs,).
+    """
+    group = longest
+    for own in levels:
+        code = group * (len(FIELD_LEVELS) + 2) + own + 1
+        group = ((np.bincount(code) > 0).cumsum() - 1)[code]
+    first = np.empty(group.max(initial=-1) + 1, dtype=np.intp)
+    first[group] = np.arange(len(group))
+    return group, first
 
 
 def _frequencies(levels: Sequence[Indices], weights: Floats | None = None) -> Floats:
