@@ -151,6 +151,13 @@ LONGEST_UNIT: Final = 14
 MIN_WORD: Final = 4
 """Minimum number of characters of a unit that is written as a word."""
 
+SYMBOLS: Final = {
+    short + symbol: tuple(prefix + name for name in names)
+    for short, prefix in {"": "", "k": "kilo", "h": "hecto", "d": "deci", "c": "centi", "m": "milli"}.items()
+    for symbol, names in {"g": ("gram",), "l": ("liter", "litre"), "m": ("meter", "metr")}.items()
+} | {"h": ("heure", "hour"), "ha": ("hectar",), "min": ("minut",), "s": ("second", "sekund"), "t": ("ton",)}
+"""Symbols of units, and how the names of these units begin in English, French and German, without accents."""
+
 CURRENCIES: Final = frozenset(
     """f fr fr. frs francs franc fcfa euro euros dollar dollars pound pounds sterling livre livres dm mark marks kr lire
     peseta pesetas rouble roubles cent cents sou sous""".split()  # noqa: SIM905
@@ -170,16 +177,22 @@ def unit_of(value: Json) -> str | None:
 def are_one_unit(units: Collection[str]) -> bool:
     """Return whether all units are the same in different spellings: the shorter ones abbreviate the longest one.
 
-    A spelling without a whole word does not abbreviate another, as "m" and "mm" are different units.
+    A spelling without a whole word does not abbreviate another, as "m" and "mm" are different units. Symbols of the
+    metric system abbreviate only their own unit.
 
-    >>> are_one_unit(["kg", "kilogrammes"]), are_one_unit(["kg", "lb"]), are_one_unit(["m", "mm"])
-    (True, False, False)
+    >>> are_one_unit(["kg", "kilogrammes"]), are_one_unit(["fr.", "francs"])
+    (True, True)
+    >>> are_one_unit(["kg", "lb"]), are_one_unit(["m", "mm"]), are_one_unit(["m", "minutes"])
+    (False, False, False)
     """
     spelt = sorted(set(map(folded, units)), key=len)
-    return all(
-        len(full := spelt[-1]) >= MIN_WORD and short[:1] == full[0] and contains_in_order(full, short)
-        for short in spelt[:-1]
-    )
+    return all(len(spelt[-1]) >= MIN_WORD and _abbreviates(short, spelt[-1]) for short in spelt[:-1])
+
+
+def _abbreviates(short: str, full: str) -> bool:
+    if short in SYMBOLS:
+        return full.startswith(SYMBOLS[short])
+    return short[:1] == full[0] and contains_in_order(full, short)
 
 
 def of_units(units: Collection[str], decimal: str | None) -> Notation:

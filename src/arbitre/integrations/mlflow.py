@@ -54,7 +54,7 @@ def arbitre_scorer(
         if expected not in expectations:
             raise OptionError.of(
                 f"Expected `expected` to name an expectation of the record, got {expected!r}",
-                hint=did_you_mean(expected, expectations, "The record has no expectations."),
+                hint=did_you_mean(expected, expectations) or "The record has no expectations.",
             )
         failed = outputs is None and trace is not None and trace.info.state == "ERROR"
         grade = grader(ABSENT if failed else outputs, expectations[expected])
