@@ -8,6 +8,7 @@ import random
 import pytest
 from tests.unit.test_causes_notations import AMOUNTS, DAY, NUMBER, TEXT, causes, changed, comparator
 
+from arbitre import Comparator
 from arbitre.causes.search import find_causes
 from arbitre.inputs.records import Pair
 
@@ -89,6 +90,18 @@ def test_different_additions_are_no_affix():
     rng = random.Random(0)  # noqa: S311
     for change in (lambda name: f"{name} {rng.randrange(1000)}", lambda name: f"{name}s"):
         assert "affix" not in [cause.kind for cause in causes(TEXT, changed(NAMES, change))]
+
+
+@pytest.mark.parametrize(("own", "expected"), [(True, []), (False, ["affix"])])
+def test_the_value_of_another_field_is_no_affix(own, expected):
+    fields = {"name": {"type": "string"}, "first": {"type": "string"}}
+    schema = {"type": "array", "items": {"type": "object", "properties": fields}}
+    gold = [{"name": name, "first": ("Louis", "Paul")[number % 2]} for number, name in enumerate(NAMES)]
+    added = itertools.cycle(("Louis", "Paul") if own else ("M.",))
+    predicted = [one | {"name": f"{one['name']} {next(added)}"} for one in gold]
+    documents = [(f"d{at}", gold[at::8], predicted[at::8]) for at in range(8)]
+    found = Comparator(schema).evaluate(documents, diagnose=True).causes
+    assert [cause.kind for cause in found if cause.kind == "affix"] == expected
 
 
 def swapped(day):

@@ -17,6 +17,7 @@ from arbitre.causes.same_value import NUMERAL, Reader, unit_of
 from arbitre.causes.sample import correction_of, excess_p, nearly_equal
 from arbitre.errors import shown
 from arbitre.parsing.numerals import read_amount
+from arbitre.paths import value_at
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def transformed_values(sample: Sample) -> Iterator[Proposal]:
     for path, values in _wrong_values(sample):
         yield from _factor(path, values)
         yield from _swapped_days(path, values)
-        yield from _with_affixes(path, values, added=True)
+        yield from _with_affixes(path, [one for one in values if not _with_other_field(sample, one)], added=True)
         yield from _with_affixes(path, values, added=False)
 
 
@@ -149,6 +150,18 @@ def affix_of(value: str, text: str) -> Affix | None:
     pairs = (found.prefix[-1:], value[0]), (value[-1], found.suffix[:1])
     joined = any(all(sign.isalpha() or sign.isdecimal() for sign in pair) for pair in pairs)
     return None if at < 0 or joined or not any(map(str.isalnum, found.around(""))) else found
+
+
+def _with_other_field(sample: Sample, value: WrongValue) -> bool:
+    """Return whether a predicted text is gold with the value of another field of the gold object before or after it."""
+    if not isinstance(value.gold, str) or not isinstance(value.predicted, str):
+        return False
+    affix = affix_of(value.gold, value.predicted)
+    pointer = value.fault.gold_pointer
+    if affix is None or not pointer:
+        return False
+    item = value_at(sample.pairs[value.fault.document].gold, pointer.rpartition("/")[0])
+    return isinstance(item, dict) and affix.around("").strip() in item.values()
 
 
 def _with_affixes(path: str, values: Sequence[WrongValue], *, added: bool) -> Iterator[Proposal]:
