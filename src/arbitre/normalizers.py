@@ -31,7 +31,15 @@ from arbitre.authority import OPTIONS, Authority, AuthorityNames, read_authority
 from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import DataError, FunctionError, SchemaError, shown
 from arbitre.parsing.dates import FORMAT, check_languages, iso_date
-from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_amount, read_decimal, read_number
+from arbitre.parsing.numerals import (
+    SEPARATORS,
+    NumberFormat,
+    read_amount,
+    read_decimal,
+    read_fraction,
+    read_mixed_units,
+    read_number,
+)
 from arbitre.values import MAX_DIGITS, SCALARS, Json, Kind, check, kind_of, read_kinds
 
 Apply = Callable[[Json], Json]
@@ -218,6 +226,11 @@ def _of_decimal(text: str) -> Json:
     return text if number is None else number
 
 
+def _fraction(text: str) -> Json:
+    number = read_fraction(text)
+    return text if number is None else float(number)
+
+
 def _numbers(value: Json) -> Json:
     return list(_numbers_in(value)) if isinstance(value, (str, list)) or _is_number(value) else value
 
@@ -330,6 +343,30 @@ def _amount_with(options: Mapping[str, Any]) -> Normalizer:
     )
 
 
+def _mixed_units(units: Mapping[str, int], text: str) -> Json:
+    number = read_mixed_units(text, units)
+    return text if number is None else number
+
+
+def _mixed_units_with(options: Mapping[str, Any]) -> Normalizer:
+    """Return the normaliser `mixed-units` with these options."""
+    for unit in options["units"]:
+        if not _UNIT.fullmatch(unit):
+            raise SchemaError.of(
+                f"Expected the units of `mixed-units` to be words without digits and white space, got {shown(unit)}",
+                pointer="/mixed-units/units",
+                hint='For "£3 5s. 6d.", write {"£": 1, "s": 20, "d": 240}.',
+            )
+    return Normalizer(
+        "mixed-units",
+        "a number and its notations as an amount in several units",
+        partial(_itemwise, partial(_textwise, partial(_mixed_units, options["units"]))),
+        options,
+        makes={Kind.STRING: _NUMBER_OR_TEXT},
+    )
+
+
+_UNIT: Final = re.compile(r"[^\d\s]+")
 _SIGNS: Final = {"currency": "currency", "percent": "percent sign"}
 
 
@@ -461,6 +498,14 @@ catalogue: Final = Catalogue(
                 {Kind.STRING: _NUMBER_OR_TEXT},
             ),
             _fixed(
+                "fraction",
+                partial(_itemwise, partial(_textwise, _fraction)),
+                "the number that a text with a fraction, such as 3 1/2, 3½ or ½, represents; any other text is "
+                "unchanged (see [fractions](reference/normalisers.md#fractions))",
+                "a number and its notations with a fraction",
+                {Kind.STRING: _NUMBER_OR_TEXT},
+            ),
+            _fixed(
                 "digits",
                 partial(_itemwise, _digits),
                 "the digits 0 to 9 in a text, or in the decimal notation of a number",
@@ -502,6 +547,20 @@ catalogue: Final = Catalogue(
                 "decimal": {"enum": [".", ","]},
                 "units": {"type": "array", "items": {"type": "string", "pattern": "\\S"}, "minItems": 1},
             },
+            of_documents=("units",),
+        ),
+        "mixed-units": Factory(
+            _mixed_units_with,
+            "the number, in the main unit, of an amount that is written in several units; any other text is unchanged "
+            "(see [mixed units](reference/normalisers.md#mixed-units))",
+            {
+                "units": {
+                    "type": "object",
+                    "additionalProperties": {"type": "integer", "minimum": 1},
+                    "minProperties": 1,
+                }
+            },
+            required=("units",),
             of_documents=("units",),
         ),
         "strip-punctuation": Factory(

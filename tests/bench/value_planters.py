@@ -11,6 +11,7 @@ import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
+from fractions import Fraction
 
 from tests.bench.cause_corpora import STARTS, SUBJECTS, misread, places, values_at, words
 
@@ -159,11 +160,27 @@ def of_number(change):
     return lambda _, value: change(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def parts_of(number, form):
+    """A number with two decimals as an amount in two units."""
+    hundredths = round(number * 100)
+    return form.format(hundredths // 100, hundredths % 100)
+
+
+def with_fraction(number, form):
+    """A number with one decimal as an integer and a fraction; None for an integer."""
+    whole, rest = divmod(Fraction(str(number)), 1)
+    return form(whole, rest) if rest and rest.denominator <= 10 else None
+
+
+VULGAR = dict(zip(map(Fraction, ["1/2", "1/5", "2/5", "3/5", "4/5", "1/4", "3/4", "1/10"]), "½⅕⅖⅗⅘¼¾⅒", strict=True))
+
 values("amount", ("amount",), {
     "1 234,50 EUR": of_number(lambda number: f"{grouped(number, ' ', ',')} EUR"),
     "€1,234.50": of_number(lambda number: f"€{grouped(number, ',', '.')}"),
     "1.234,50 €": of_number(lambda number: f"{grouped(number, '.', ',')} €"),
     "USD 1,234.50": of_number(lambda number: f"USD {grouped(number, ',', '.')}"),
+    "1234 fr. 50 c.": of_number(lambda number: parts_of(number, "{} fr. {:02} c.")),
+    "1234 Mark 50 Pf.": of_number(lambda number: parts_of(number, "{} Mark {} Pf.")),
     "1 234,50 francs": of_number(lambda number: f"{grouped(number, ' ', ',')} F"),
 })  # fmt: skip
 values("number-format", ("amount", "integer", "quantity", "id"), {
@@ -171,6 +188,10 @@ values("number-format", ("amount", "integer", "quantity", "id"), {
     "1 234,5": of_number(lambda number: grouped(number, " ", ",", 0 if isinstance(number, int) else 2)),
     "1.234,5": of_number(lambda number: grouped(number, ".", ",", 0 if isinstance(number, int) else 2)),
     "1,234.5": of_number(lambda number: grouped(number, ",", ".", 0 if isinstance(number, int) else 2)),
+    "3 1/2": of_number(lambda number: with_fraction(number, lambda whole, rest: f"{whole} {rest}")),
+    "3½": of_number(
+        lambda number: with_fraction(number, lambda whole, rest: f"{whole}{VULGAR[rest]}" if rest in VULGAR else None)
+    ),
 })  # fmt: skip
 
 

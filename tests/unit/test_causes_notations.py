@@ -8,6 +8,7 @@ import re
 import pytest
 
 import arbitre
+from arbitre.causes.same_value import MIXED
 from arbitre.causes.search import find_causes
 from arbitre.inputs.records import Pair
 
@@ -24,6 +25,7 @@ TITLES = [
 DATES = ["1918-11-03", "1919-01-25", "1920-12-31", "1921-02-04", "1922-07-14", "1923-10-30"]
 AMOUNTS = [1234.5, 88.25, 10500.75, 3200.5, 512.1, 7.5]
 YEARS = [1914, 1789, 1848, 1871, 1905, 1931]
+HALVES = [3.5, 12.5, 7.5, 1.5, 20.5]
 WEIGHTS = [f"{number} kg" for number in range(3, 90, 4)]
 TEXT, NUMBER, INTEGER = {"type": "string"}, {"type": "number"}, {"type": "integer"}
 DAY = {"type": "string", "format": "date"}
@@ -104,6 +106,15 @@ KINDS = [
      [{"number": {"decimal": ".", "group": ", '"}}]),
     ("number-format", TEXT, ["1,234.50", "9,820.75", "3,200.25"], lambda text: text.replace(",", " "),
      [{"number": {"decimal": ".", "group": ", '"}}]),
+    ("number-format", NUMBER, HALVES, lambda number: f"{int(number)} 1/2", ["fraction"]),
+    ("number-format", TEXT, [f"{int(number)} 1/2" for number in HALVES], lambda text: text.replace(" 1/2", "½"), ["fraction"]),
+    ("number-format", NUMBER, [*HALVES, 4, 18], lambda number: f"{int(number)}½" if number % 1 else str(number),
+     ["fraction", "number"]),
+    ("amount", NUMBER, AMOUNTS, lambda number: f"{int(number)} fr. {round(number % 1 * 100)} c.", [MIXED[0]]),
+    ("amount", TEXT, ["12 fr. 34 c.", "7 fr. 5 c.", "1 234 fr. 50 c."],
+     {"12 fr. 34 c.": 12.34, "7 fr. 5 c.": 7.05, "1 234 fr. 50 c.": 1234.5}.get, [MIXED[0]]),
+    ("amount", NUMBER, AMOUNTS, lambda number: f"£{int(number)} {round(number % 1 * 100) // 5}s. {round(number % 1 * 100) % 5 * 12 // 5}d."
+     if round(number % 1 * 100) % 5 == 0 else number, [MIXED[1]]),
     ("number-format", NUMBER, AMOUNTS, "{} %".format, [{"number": {"decimal": ".", "percent": True}}]),
     ("units", NUMBER, AMOUNTS, lambda number: f"{number} kg".replace(".", ","), [{"amount": {"units": ["kg"]}}]),
     ("units", TEXT, WEIGHTS, lambda weight: f"{weight[:-2]}kilogrammes", [{"amount": {"units": ["kg", "kilogrammes"]}}]),
@@ -127,7 +138,7 @@ def test_a_notation_is_one_cause_with_its_change(kind, schema, values, change, n
     assert set(map(str, found[0].change["/rows/*/value"]["normalize"])) == set(map(str, normalizers))
     assert found[0].change["/rows/*/value"].get("distance") == ("token-sort" if kind == "name-order" else None)
     assert found[0].gain > 0
-    side = "schema" if schema == TEXT and kind in {"date-format", "number-format", "units"} else "prediction"
+    side = "schema" if schema == TEXT and kind in {"date-format", "number-format", "amount", "units"} else "prediction"
     assert found[0].side == side
 
 
@@ -144,6 +155,21 @@ def test_other_units_and_gold_with_several_units_are_not_read_without_their_unit
         return f"{number} {spelt[unit]}"
 
     assert not any(cause.kind == "units" for cause in causes(TEXT, changed(values, change)))
+
+
+@pytest.mark.parametrize(
+    ("schema", "values", "change"),
+    [
+        (NUMBER, [0.25, 0.5, 0.75, 0.35, 0.6], lambda number: f"{round(number * 20)} s."),  # also seconds
+        (NUMBER, [3.5, 7.5, 12.5, 20.5], lambda number: f"{int(number)}1/2"),  # also 31/2 = 15.5
+        (DAY, DATES, lambda _: "3 1/2"),
+        (DAY, ["1918-02-01", "1919-03-02", "1920-05-04"], lambda day: f"{int(day[8:])}/{int(day[5:7])}"),
+    ],
+)
+def test_ambiguous_amounts_and_fractions_are_no_notation(schema, values, change):
+    assert not {"amount", "number-format", "date-format"} & {
+        cause.kind for cause in causes(schema, changed(values, change))
+    }
 
 
 def test_advice_names_the_notations_found():

@@ -2,9 +2,11 @@
 
 import itertools
 import pickle
+import random
 import sys
 from copy import deepcopy
 from datetime import datetime
+from fractions import Fraction
 from importlib.metadata import version
 
 import pytest
@@ -25,6 +27,7 @@ NAMES = (
         "decimal",
         "dehyphenate",
         "digits",
+        "fraction",
         "lower",
         "nfc",
         "nfkc",
@@ -41,10 +44,12 @@ ENGLISH = {"number": {"decimal": ".", "group": ","}}
 FRENCH = {"number": {"decimal": ",", "group": ". "}}
 AMOUNT = {"number": {"decimal": ".", "group": ", ", "currency": True, "percent": True, "accounting": True}}
 SPELLED = {"date": {"languages": ["fr", "en"]}}
+POUNDS = {"mixed-units": {"units": {"£": 1, "l": 1, "livres": 1, "s": 20, "sous": 20, "d": 240}}}
+FRANCS = {"mixed-units": {"units": {"fr.": 1, "francs": 1, "c": 100, "centimes": 100}}}
 
 
 def test_the_catalogue_lists_every_normalizer():
-    assert catalogue.names == ("amount", "as-written", "authority", *NAMES)
+    assert catalogue.names == tuple(sorted({"amount", "as-written", "authority", "mixed-units", *NAMES}))
 
 
 @pytest.mark.parametrize(
@@ -183,6 +188,61 @@ def test_the_catalogue_lists_every_normalizer():
         ("amount", "€", "€"),
         ("amount", 12.5, 12.5),
         ("as-written", "e\u0301", "e\u0301"),
+        ("fraction", ["3 1/2", "3½", "3 ½", "½", "1/2", "10\u00a03⁄4"], [3.5, 3.5, 3.5, 0.5, 0.5, 10.75]),
+        ("fraction", ["-3 1/2", "− ½", "7/12", "⅓"], [-3.5, -0.5, 7 / 12, 1 / 3]),
+        *(
+            ("fraction", text, text)
+            for text in (
+                "3",
+                "3.5",
+                "31/2",
+                "31⁄2",
+                "4/2",
+                "2/2",
+                "0/2",
+                "1/2/3",
+                "3 1/2 1/2",
+                "½½",
+                "1848/49",
+                "1/1848",
+                "3-1/2",
+            )
+        ),
+        (POUNDS, ["£3 5s. 6d.", "£3. 5s. 6d.", "3 l. 5 s. 6 d.", "3l5s6d", "3 livres, 5 sous"], [3.275] * 4 + [3.25]),
+        (
+            POUNDS,
+            ["£1,234 10s", "1\u202f234 l. 10 s.", "£3 6d", "5 s. 6 d.", "-£3 5s"],
+            [1234.5, 1234.5, 3.025, 0.275, -3.25],
+        ),
+        (POUNDS, ["£3 0s. 0d.", "3 l.", "£3 5s. 1½d.", "£3 ½s"], [3, 3, 3.25625, 3.025]),
+        *(
+            (POUNDS, text, text)
+            for text in (
+                "5 s.",
+                "6d",
+                "½ s.",
+                "3",
+                "£3 5 6",
+                "3 l. 20 s.",
+                "5 s. 12 d.",
+                "6 d. 5 s.",
+                "3 l. 3 l.",
+                "3 l. 5½ s. 6 d.",
+                "½ l. ½ s.",
+                "£3 5/2s",
+                "£1,234",
+                "3.5 l. 2 s.",
+                "3 lb. 5 s.",
+                "3 l. 5 sols",
+                "5 s. l. 3",
+            )
+        ),
+        (FRANCS, ["12 fr. 34 c.", "12 francs 5 centimes", "1 234 fr. 05 c."], [12.34, 12.05, 1234.05]),
+        (
+            FRANCS,
+            ["12 fr. 34", "12 fr. 134 c.", "34 c.", "1.234 fr. 5 c."],
+            ["12 fr. 34", "12 fr. 134 c.", "34 c.", "1.234 fr. 5 c."],
+        ),
         ("numbers", "pp. 12-15, 17 and 19.5", [12, 15, 17, 19.5]),
         ("numbers", "-5 °C (−3)", [-5, -3]),
         ("numbers", "none", []),
@@ -304,7 +364,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, POUNDS])
 @given(value=JSON)
 def test_a_normalizer_accepts_any_value_and_does_not_change_it(name, value):
     before = deepcopy(value)
@@ -374,6 +434,25 @@ def test_an_ambiguous_notation_is_refused(options, pointer, message):
         catalogue.build({"number": options}, pointer="/n/0")
     assert caught.value.pointer == pointer
     assert caught.value.message.startswith(message)
+
+
+def test_fractions_and_mixed_units_are_exact():
+    read, fraction = catalogue.build(POUNDS), catalogue.build("fraction")
+    draw = random.Random(3)  # noqa: S311
+    for _ in range(500):
+        pounds, shillings, pence = draw.randrange(10**5), draw.randrange(20), draw.randrange(12)
+        exact = pounds + Fraction(shillings, 20) + Fraction(pence, 240)
+        assert read(f"£{pounds:,} {shillings}s. {pence}d.") == float(exact)
+        assert read(f"{pounds} l. {shillings} s. {pence} 3/4 d.") == float(exact + Fraction(3, 4 * 240))
+        lower, upper = sorted(draw.sample(range(1, 100), 2))
+        assert fraction(f"{pounds} {lower}/{upper}") == float(pounds + Fraction(lower, upper))
+
+
+@pytest.mark.parametrize("unit", ["5s", "l s", ""])
+def test_a_unit_with_digits_or_white_space_is_refused(unit):
+    with pytest.raises(SchemaError, match="to be words without digits and white space") as caught:
+        catalogue.build({"mixed-units": {"units": {unit: 1, "d": 240}}})
+    assert caught.value.pointer == "/mixed-units/units"
 
 
 def test_amounts_in_different_currencies_are_identified_in_words():
@@ -518,6 +597,7 @@ E_ACUTE, E_AND_ACUTE = "\u00e9", "e\u0301"
         (lambda e: {"distance": {"taxonomy": {"parents": {e: "b", "c": "b", "b": "a"}}}}, "{}", "b"),
         (lambda e: {"distance": {"ordinal": {"order": [e, "b", "c"]}}}, "{}", "b"),
         (lambda e: {"normalize": [{"amount": {"units": [f"{e}cus"]}}]}, "5 {}cus", 5),
+        (lambda e: {"normalize": [{"mixed-units": {"units": {f"{e}cus": 1, "s": 60}}}]}, "5 {}cus 30 s", 5.5),
         (lambda e: {"normalize": [{"date": {"formats": [f"%d {e} %m %Y"]}}]}, "03 {} 11 1918", "1918-11-03"),
         (lambda e: {"normalize": [{"authority": {"names": {"x": [e]}}}]}, "{}", "x"),
     ],

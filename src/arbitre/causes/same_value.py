@@ -130,18 +130,39 @@ def _of_steps(steps: tuple[str, ...]) -> Notation:
 
 # Numbers.
 
+MIXED: Final[tuple[dict[str, Json], ...]] = tuple(
+    {"mixed-units": {"units": {unit: parts for words, parts in system.items() for unit in words.split()}}}
+    for system in (
+        {"francs franc frs fr Fr f F": 1, "centimes centime cent ct c": 100},
+        {
+            "£ livres livre l L pounds pound": 1,
+            "sols sous sol sou s shillings shilling": 20,
+            "deniers denier d pence penny": 240,
+        },
+        {"marks mark Mark Mk M": 1, "Pfennige Pfennig pfennigs pfennig Pf pf": 100},
+        {"dollars dollar $": 1, "cents cent ct c": 100},
+    )
+)
+"""Amounts in a main unit and its parts."""
+
 NUMBERS: Final = (
     _notation(1.5, "number-format", "number"),
     _notation(1.6, "number-format", {"number": {"decimal": ".", "group": ", '"}}),
     _notation(1.6, "number-format", {"number": {"decimal": ",", "group": ". '"}}),
     _notation(1.7, "number-format", {"number": {"decimal": ".", "percent": True}}),
     _notation(1.7, "number-format", {"number": {"decimal": ",", "group": ". '", "percent": True}}),
+    _notation(1.7, "number-format", "fraction"),
+    _notation(1.8, "number-format", "fraction", "number"),
     _notation(1.7, "roman-numerals", "roman"),
     _notation(1.8, "roman-numerals", "roman", "number"),
     _notation(1.8, "amount", "amount"),
     _notation(1.9, "amount", {"amount": {"decimal": "."}}),
     _notation(1.9, "amount", {"amount": {"decimal": ","}}),
+    *(_notation(2.5, "amount", spec) for spec in MIXED),
 )
+READ: Final = tuple(json.dumps(spec, ensure_ascii=False) for spec in ("fraction", *MIXED))
+"""Normalisers that read further texts as numbers."""
+
 DECIMALS: Final = (None, ".", ",")
 NUMERAL: Final = re.compile(r"[-+−(]?\d(?:[\d.,'’ \u00a0\u202f]*\d)?\)?")
 
@@ -323,6 +344,9 @@ class Reader:
             yield from (("number", read_amount(numerals[0], decimal)) for decimal in DECIMALS)
         if not numerals and not isinstance(number := _built('"roman"').apply(text), str):
             yield "number", number
+        for spec in READ if any(map(str.isnumeric, text)) else ():
+            if not isinstance(number := _built(spec).apply(text), str):
+                yield "number", number
         yield from (("year", year) for year in YEAR.findall(text))
 
     def reasons(self, pair: Observation) -> tuple[Notation, ...]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +22,7 @@ import regex
 from arbitre.values import MAX_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 SEPARATORS: Final = " '.,"
 """Characters that may separate groups of three digits."""
@@ -195,6 +197,82 @@ def read_number(digits: str) -> float | None:
         return int(Decimal(digits))  # whatever limit Python is set to
     number = float(digits)
     return number if math.isfinite(number) else None
+
+
+# Fractions, and amounts in a unit and its parts.
+
+
+_VULGAR: Final = "¼-¾⅐-⅞"
+"""Fractions of one character, as a range in a pattern."""
+
+_FRACTION: Final = re.compile(r"([-+−]?)(?:([0-9]{1,15})\s+)?([1-9][0-9]?)[/⁄]([1-9][0-9]?)")
+_LONGEST_MIXED: Final = 80
+"""Maximum length of an amount in several units."""
+
+
+def read_fraction(text: str) -> Fraction | None:
+    """Return the number of a text that is a proper fraction, or an integer with one; None for any other text.
+
+    The fraction is one character, or two integers of at most two digits with "/" between them, preceded by white space
+    if it follows an integer. An improper fraction is not read: "31/2" can be 3 1/2 without its space.
+
+    >>> [str(read_fraction(text)) for text in ("3 1/2", "3½", "-1 3⁄4", "1/3", "31/2", "3")]
+    ['7/2', '7/2', '-7/4', '1/3', 'None', 'None']
+    """
+    spaced = re.sub(f"[{_VULGAR}]", lambda one: f" {unicodedata.normalize('NFKC', one[0])}", text)
+    parts = _FRACTION.fullmatch(re.sub(r"^\s*([-+−]?)\s*", r"\1", spaced).rstrip())
+    if parts is None or int(parts[3]) >= int(parts[4]):
+        return None
+    number = int(parts[2] or 0) + Fraction(int(parts[3]), int(parts[4]))
+    return -number if parts[1] in {"-", "−"} else number
+
+
+def read_mixed_units(text: str, units: Mapping[str, int]) -> float | None:
+    """Return the number of an amount in several units, as the number of its main unit; None for any other text.
+
+    The units follow their numbers, the largest first; the first unit can also precede its number. Each smaller amount
+    is less than one of the unit before it. The numbers are integers; the last one may have a fraction. An amount in
+    one unit is read only if this is the main unit, and only if its number has no comma.
+
+    Args:
+        text: The text.
+        units: The number of each unit that equals one main unit, by the word for the unit. A point may follow the word.
+
+    >>> pounds = {"£": 1, "l": 1, "s": 20, "d": 240}
+    >>> [read_mixed_units(text, pounds) for text in ("£3 5s. 6d.", "£1,234 10s", "3 l.", "5 s.", "3 l. 20 s.")]
+    [3.275, 1234.5, 3, None, None]
+    """
+    stripped = text.strip()
+    parts = None if len(stripped) > _LONGEST_MIXED else _mixed(tuple(units)).fullmatch(stripped.translate(_VARIANTS))
+    if parts is None:
+        return None
+    factors = [units[unit] for unit in parts.captures("unit")]
+    written = parts.captures("number")
+    if len(written) == 1 and (factors != [1] or "," in written[0]):
+        return None
+    numbers = [re.sub("[ ',](?=[0-9]{3})", "", number) for number in written]
+    if not all(map(str.isdecimal, numbers[:-1])):
+        return None
+    last = Fraction(numbers[-1]) if numbers[-1].isdecimal() else read_fraction(numbers[-1])
+    if last is None:
+        return None
+    sizes = [*map(Fraction, numbers[:-1]), last]
+    amounts = [size / factor for size, factor in zip(sizes, factors, strict=True)]
+    for above, factor, amount in zip(factors, factors[1:], amounts[1:], strict=False):
+        if factor <= above or amount * above >= 1:
+            return None
+    total = sum(amounts, Fraction(0)) * (-1 if parts["sign"] else 1)
+    return int(total) if total.denominator == 1 else float(total)
+
+
+@lru_cache(maxsize=64)
+def _mixed(units: tuple[str, ...]) -> regex.Pattern[str]:
+    """Return the pattern of an amount in these units."""
+    unit = rf"(?P<unit>{'|'.join(map(regex.escape, sorted(units, key=len, reverse=True)))})(?!\p{{L}})\.?"
+    whole = "(?:[1-9][0-9]{0,2}(?:[ ',][0-9]{3})+|[0-9]{1,15})(?![0-9])"
+    fraction = rf"(?:[{_VULGAR}]|[0-9]{{1,2}}[/⁄][0-9]{{1,2}})"
+    number = rf"(?P<number>{whole}(?: ?{fraction})?|{fraction})"
+    return regex.compile(rf"(?P<sign>-)?(?:{unit} ?{number}[.,]?|{number} ?{unit})(?:,? ?{number} ?{unit})*")
 
 
 # The notation of the numbers of a field.
