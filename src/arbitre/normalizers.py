@@ -583,8 +583,8 @@ catalogue: Final = Catalogue(
         "date": Factory(
             _date_with,
             "the date as YYYY-MM-DD. The text can be a date in this notation, optionally followed by a time, a date in "
-            "one of the `strptime` `formats`, or a date [in words](reference/normalisers.md#dates-in-words); any other "
-            "text is unchanged",
+            "one of the `strptime` `formats`, in which `%Om` is the month as a Roman numeral, or a date [in "
+            "words](reference/normalisers.md#dates-in-words); any other text is unchanged",
             {
                 "formats": {"type": "array", "items": {"type": "string", "pattern": FORMAT}, "default": []},
                 "languages": {"type": "array", "items": {"type": "string"}, "minItems": 1},

@@ -237,6 +237,8 @@ values("date-format", ("date",), {
     "03/11/1918, day first": of_date(lambda y, m, d: f"{d}/{m}/{y}"),
     "11/03/1918, month first": of_date(lambda y, m, d: f"{m}/{d}/{y}"),
     "3.11.1918": of_date(lambda y, m, d: f"{int(d)}.{int(m)}.{y}"),
+    "3.XI.1918": of_date(lambda y, m, d: f"{int(d)}.{roman(int(m))}.{y}"),
+    "3/XI/1918": of_date(lambda y, m, d: f"{int(d)}/{roman(int(m))}/{y}"),
     "03-11-1918": of_date(lambda y, m, d: f"{d}-{m}-{y}"),
     "19181103": of_date(lambda y, m, d: f"{y}{m}{d}"),
     "3 November 1918": of_date(lambda y, m, d: f"{int(d)} {MONTHS['en'][int(m) - 1]} {y}"),

@@ -88,6 +88,11 @@ def grouped(number, marks="., "):
     return f"{number:,.2f}".translate(str.maketrans({",": marks[2], ".": marks[1]}))
 
 
+def roman_month(form):
+    """Write a date with the month as a Roman numeral."""
+    return lambda day: form.format(int(day[8:]), roman(int(day[5:7])), day[:4])
+
+
 KINDS = [
     ("case", TEXT, NAMES, str.upper, ["casefold"]),
     ("accents", TEXT, NAMES, lambda text: re.sub("[éè]", "e", text), ["unaccent"]),
@@ -121,6 +126,9 @@ KINDS = [
     ("roman-numerals", INTEGER, YEARS, lambda year: roman(year).lower(), ["roman"]),
     ("date-format", DAY, DATES, iso_as("{2}/{1}/{0}"), [{"date": {"formats": ["%d/%m/%Y"]}}]),
     ("date-format", TEXT, DATES, iso_as("{1}/{2}/{0}"), [{"date": {"formats": ["%m/%d/%Y"]}}]),
+    ("date-format", DAY, DATES, roman_month("{}.{}.{}"), [{"date": {"formats": ["%d.%Om.%Y"]}}]),
+    ("date-format", TEXT, DATES, roman_month("{}/{}/{}"), [{"date": {"formats": ["%d/%Om/%Y"]}}]),
+    ("date-format", TEXT, DATES, roman_month("{}. {}. {}"), [{"date": {"formats": ["%d. %Om. %Y"]}}]),
     ("date-format", TEXT, DATES, iso_as("{0}{1}{2}"), [{"date": {"formats": ["%Y%m%d"]}}]),
     ("date-format", DAY, DATES, iso_as("{0}-{1}-{2}T00:00:00"), None),
     ("date-format", TEXT, DATES, iso_as("{0}-{1}-{2}T00:00:00"), ["date"]),
@@ -172,9 +180,16 @@ def test_ambiguous_amounts_and_fractions_are_no_notation(schema, values, change)
     }
 
 
+@pytest.mark.parametrize("form", ["{}.{}/{}", "{}.{}. {}", "{}{}{}"])
+def test_a_roman_month_between_different_marks_is_no_date(form):
+    assert not any(cause.kind == "date-format" for cause in causes(DAY, changed(DATES, roman_month(form))))
+
+
 def test_advice_names_the_notations_found():
     spoken = [cause.advice for cause in causes(DAY, changed(DATES, iso_as("{2}.{1}.{0}")))]
     assert spoken == ["Ask for dates as YYYY-MM-DD; predictions have DD.MM.YYYY."]
+    spoken = [cause.advice for cause in causes(DAY, changed(DATES, roman_month("{}.{}.{}")))]
+    assert spoken == ["Ask for dates as YYYY-MM-DD; predictions have DD.I–XII.YYYY."]
     (case,) = causes(TEXT, changed(["Nantes", "Lyon", "Paris"], str.upper))
     assert re.fullmatch(r'Ignore case with `casefold`, .*: predictions have "([A-Z]+)" for "(?i:\1)"\.', case.advice)
 

@@ -268,6 +268,19 @@ def test_the_catalogue_lists_every_normalizer():
         ({"date": {"formats": ["year %Y"]}}, "year 1931", "1931"),
         ({"date": {"formats": ["%d in %Y"]}}, "5 in 1931", "1931"),
         ({"date": {"formats": ["%Y.%j"]}}, "1931.060", "1931-03-01"),
+        *(
+            ({"date": {"formats": ["%d.%Om.%Y", "%Y/%Om"]}}, written, read)
+            for written, read in (
+                ("3.VII.1851", "1851-07-03"),
+                ("03.vii.1851", "1851-07-03"),
+                ("29.II.1852", "1852-02-29"),
+                *(
+                    (text, text)
+                    for text in ("29.II.1851", "3.7.1851", "3.IIII.1851", "3.XIII.1851", "3/VII/1851", "III.VII.1851")
+                ),
+                ("1851/XII", "1851-12"),
+            )
+        ),
         (SPELLED, "3 novembre 1918", "1918-11-03"),
         (SPELLED, "1er août 1914", "1914-08-01"),
         (SPELLED, "dimanche 3 novembre 1918", "1918-11-03"),

@@ -240,6 +240,7 @@ MAX_SPELLED: Final = 300
 
 ISO: Final = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[Tt ]\d{2}:.*)?")
 NUMERIC: Final = re.compile(r"(\d{1,4})([-/.]|[-/.]? )(\d{1,2})\2(\d{4}|\d{1,2})")
+ROMAN_MONTH: Final = re.compile(r"\d{1,2}([-/.]|[-/.]? )[IVXivx]{1,4}\1\d{4}")
 MONTH: Final = re.compile(r"\d{1,2}([-/.])\d{4}")
 COMPACT: Final = re.compile(r"\d{8}")
 SPELLED: Final = re.compile(r"(?=.*[^\W\d_]{3})[^\W_][\w\s.,/'’-]*")
@@ -273,6 +274,8 @@ def _formats(text: str) -> Sequence[str]:
         orders = [("%Y", "%m", "%d"), ("%Y", "%d", "%m")] if len(first) == len("1918") else []
         orders += [("%d", "%m", year), ("%m", "%d", year)] if len(first) <= len("31") else []
         return [mark.join(order) for order in orders]
+    if found := ROMAN_MONTH.fullmatch(text):
+        return [found[1].join(("%d", "%Om", "%Y"))]
     if found := MONTH.fullmatch(text):
         return [f"%m{found[1]}%Y"]
     if COMPACT.fullmatch(text):

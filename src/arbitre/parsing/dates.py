@@ -26,15 +26,18 @@ _PARTIAL_DATE: Final = re.compile("[0-9]{4}(?:-[0-9]{2})?")
 _DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAY: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ](?!24).*)?")
 
-FORMAT: Final = "^(?=.*%[Yy])(?:[^%]|%[aAbBdfHIjmMpSyYzZ])+$"
-"""Pattern of the `strptime` formats that state a year."""
+FORMAT: Final = "^(?=.*%[Yy])(?:[^%]|%Om|%[aAbBdfHIjmMpSyYzZ])+$"
+"""Pattern of the `strptime` formats that state a year; %Om is the month as a Roman numeral."""
+
+_MONTHS: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+_ROMAN_MONTH: Final = re.compile(rf"(?<!\w)(?:{'|'.join(reversed(_MONTHS))})(?!\w)", re.IGNORECASE)
 
 
 def iso_date(formats: Sequence[str], languages: tuple[str, ...], text: str) -> str:
     """Return a date as YYYY-MM-DD, or as YYYY-MM or YYYY if its notation states no more.
 
     Args:
-        formats: Formats of `strptime`.
+        formats: Formats of `strptime`, and with %Om for the month as a Roman numeral.
         languages: Languages of dates in words, see `spelled_date`; none if empty.
         text: The text.
 
@@ -43,6 +46,8 @@ def iso_date(formats: Sequence[str], languages: tuple[str, ...], text: str) -> s
 
     >>> iso_date(["%m/%Y"], (), "03/1931"), iso_date([], (), "1931-03-01T10:00"), iso_date([], (), "3/1931")
     ('1931-03', '1931-03-01', '3/1931')
+    >>> iso_date(["%d.%Om.%Y"], (), "3.VII.1851"), iso_date(["%d.%Om.%Y"], (), "3.7.1851")
+    ('1851-07-03', '3.7.1851')
     """
     stripped = text.strip()
     if _PARTIAL_DATE.fullmatch(stripped):
@@ -52,9 +57,19 @@ def iso_date(formats: Sequence[str], languages: tuple[str, ...], text: str) -> s
             return datetime.fromisoformat(stripped.upper()).date().isoformat()
     for form in formats:
         with suppress(ValueError):
-            day = datetime.strptime(stripped, form).replace(tzinfo=UTC).date()
+            day = datetime.strptime(*_without_roman_month(stripped, form)).replace(tzinfo=UTC).date()
             return day.isoformat()[: _precision(form)]
     return (spelled_date(languages, stripped) if languages else None) or text
+
+
+def _without_roman_month(text: str, form: str) -> tuple[str, str]:
+    """Return a text and a format with the month as a number. Raises ValueError if the text has no Roman month."""
+    if "%Om" not in form:
+        return text, form
+    text, found = _ROMAN_MONTH.subn(lambda month: str(_MONTHS.index(month[0].upper()) + 1), text)
+    if found != 1:
+        raise ValueError
+    return text, form.replace("%Om", "%m")
 
 
 def is_date(text: str) -> bool:
@@ -71,7 +86,7 @@ def is_date(text: str) -> bool:
 
 def _precision(form: str) -> int:
     """Return the number of characters of YYYY-MM-DD that a format specifies: 10 with a day, 7 with a month, else 4."""
-    stated = set(re.findall("%(.)", form))
+    stated = set(re.findall("%O?(.)", form))
     month = not stated.isdisjoint("mbB")
     if "j" in stated or (month and "d" in stated):
         return 10
@@ -294,6 +309,7 @@ def _reads(form: str, text: str) -> bool:
 
 
 _PART_NAMES: Final = {
+    "%Om": "I–XII",
     "%d": "DD",
     "%m": "MM",
     "%Y": "YYYY",
@@ -306,7 +322,7 @@ _PART_NAMES: Final = {
 
 def format_name(form: str) -> str:
     """Return the name of a format, such as "DD/MM/YYYY" for "%d/%m/%Y"."""
-    return re.sub("%.", lambda part: _PART_NAMES.get(part[0], part[0]), form)
+    return re.sub("%(?:Om|.)", lambda part: _PART_NAMES.get(part[0], part[0]), form)
 
 
 def _is_wordy(text: str) -> bool:
