@@ -627,7 +627,7 @@ class CustomFunction:
             return value
         try:
             result = self.function(value)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             message = f"The normaliser `{self.name}` raised {type(error).__name__}: {error}, for {reprlib.repr(value)}"
             raise self._error(message, value) from error
         try:

@@ -110,6 +110,10 @@ class TestErrors:
         error = self.error(judged(batch, batch=True), people("Ada"), people("Eve"))
         assert "`w1` raised RuntimeError: down, for ['Ada'] and ['Eve']" in error.message
 
+    def test_a_function_that_exits_is_an_error(self):
+        error = self.error(judged(lambda *_: sys.exit(1)), people("Ada"), people("Eve"))
+        assert "`w1` raised SystemExit: 1, for 'Ada' and 'Eve'" in error.message
+
     def test_a_failing_bound_is_located_too(self):
         made = judged(w1, Facts(), bound=failing)
         error = self.error(made, people(*"abcdefghijkl"), people("a?", *"bcdefghijklm"))

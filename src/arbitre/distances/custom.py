@@ -77,7 +77,7 @@ class UserFunction:
                 self.prepare(values)
             except FunctionError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise FunctionError.of(f"`{self.name}` raised {type(error).__name__}: {error}") from error
 
     def distances(self, gold: list[Json], predicted: list[Json], contexts: Sequence[Context] | None = None) -> Floats:
@@ -129,7 +129,7 @@ def _called(function: DistanceFunction, what: str, gold: Any, predicted: Any, pa
     """Call a custom function. Raises FunctionError from any exception of the function."""
     try:
         return function(gold, predicted)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         message = f"{what[0].upper()}{what[1:]} raised {type(error).__name__}: {error}, for {_shown(*pair)}"
         raise _error(message, pair) from error
 

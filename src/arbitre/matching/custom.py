@@ -115,7 +115,7 @@ def _coupled(
     given = (1.0 - quality,) if values is None else tuple(map(list, values))
     try:
         result = matching.function(*given)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         message = f"The matching `{name}` raised {type(error).__name__}: {error}"
         raise FunctionError.of(f"{message}, for lists of {shape[0]} and {shape[1]} items") from error
     rows, columns = _positions(name, result)
