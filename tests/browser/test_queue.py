@@ -541,7 +541,7 @@ def test_decisions_can_be_loaded_from_a_file_and_other_lines_are_listed(visit, q
     path.write_text(f"{text}{stale}\n{{\n", encoding="utf-8")
     later.locator("#q-open-files").click()
     later.locator("#q-file").set_input_files(path)
-    expect(later.locator("#q-file-said")).to_have_text("Decisions loaded: 1. Earlier decisions replaced: 0.")
+    expect(later.locator("#q-file-said")).to_have_text("Decisions loaded: 1. Earlier decisions and notes replaced: 0.")
     assert later.locator("#q-stale li").all_text_contents() == [stale, "{"]
     assert status(later).startswith("Decided: 1 of")
     close(later)
@@ -573,7 +573,7 @@ def test_decisions_of_a_file_replace_those_of_earlier_visits_and_these_are_liste
     small(tmp_path, DATED, *DAYS, decisions=tmp_path / "made.jsonl", force=True)
     page.reload()
     expect(page.locator("#q-dialog-files")).to_be_visible()
-    expect(page.locator("#q-file-said")).to_have_text("Decisions loaded: 1. Earlier decisions replaced: 1.")
+    expect(page.locator("#q-file-said")).to_have_text("Decisions loaded: 1. Earlier decisions and notes replaced: 1.")
     assert page.locator("#q-stale li").all_text_contents() == [own]
     close(page)
     page.reload()
@@ -605,7 +605,7 @@ def test_a_queue_that_is_written_again_has_the_decisions_that_still_apply(visit,
     page.goto(page.url.partition("#")[0] + "#")
     page.reload()
     expect(page.locator("#q-dialog-files")).to_be_visible()
-    expect(page.locator("#q-file-said")).to_have_text("Decisions loaded: 1. Earlier decisions replaced: 0.")
+    expect(page.locator("#q-file-said")).to_have_text("Decisions loaded: 1. Earlier decisions and notes replaced: 0.")
     assert [json.loads(each) for each in page.locator("#q-stale li").all_text_contents()] == [made.pop(changed)]
     page.locator("#q-dialog-files .close").click()
     assert page.locator("#q-name").input_value() == "Zoé"

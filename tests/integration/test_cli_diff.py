@@ -306,7 +306,7 @@ def test_the_exit_code_reports_a_regression_only_on_evidence_and_on_request():
     assert run(bad, good, "--fail-if-worse").stdout.startswith("f1q: improved\n")
     fell = run(good, letter, "--fail-if-worse")
     assert fell.stdout.startswith("f1q: no evidence of a change\n")
-    assert "Too few documents differ for a test (1)" in fell.stderr
+    assert "Too few documents differ for a test to be significant (1)" in fell.stderr
     assert run(good, letter, "--fail-if-worse", "--tolerance", "0.1").stdout
     strict = run(good, letter, "--fail-if-worse", "--tolerance", "0.01", code=1).stderr
     assert "Pooled (micro) f1q fell by 0.0556, from 1.0000 to 0.9444 (p = 1.0000, Holm)" in strict
@@ -400,15 +400,17 @@ def test_results_of_documents_of_another_evaluation_are_refused():
     before = written.read_bytes()
     comparator.evaluate([("a", GOLD, HALF), ("b", GOLD, HALF)], out=results)
     kept.write_bytes(before)
-    with pytest.raises(DataError, match="to contain the results of before") as caught:
+    with pytest.raises(DataError, match=r"npz does not belong to before\.json") as caught:
         arbitre.diff(kept, written)
     assert caught.value.file == str(results / RESULTS)
-    assert "Expected results.npz to contain the results of before.json, got" in str(caught.value)
-    assert "Keep each evaluation in a folder of its own" in str(caught.value)
+    assert "results.npz does not belong to before.json, which was edited or comes from another evaluation" in str(
+        caught.value
+    )
+    assert "Keep each evaluation in its own folder" in str(caught.value)
     assert "results.npz" in run(kept, written, "--fail-if-worse", code=2).stderr
     after = written.read_bytes()
     written.write_bytes(before)
-    with pytest.raises(DataError, match="to contain the results of evaluation"):
+    with pytest.raises(DataError, match=r"npz does not belong to evaluation\.json"):
         arbitre.load(results)
     written.write_bytes(b"\xef\xbb\xbf" + json.dumps(json.loads(after), sort_keys=True).encode())
     assert arbitre.diff(written, results).paths == ()  # formatting does not matter
@@ -430,8 +432,8 @@ def test_too_few_clusters_are_not_called_documents():
     found = arbitre.diff("good", "bad")
     assert found.to_dict()["clusters"] == found.clusters == 3
     assert found.notes[0] == "Units of the tests: clusters of documents (3)"
-    assert found.notes[1].startswith("Too few clusters differ for a test (3): p would be above 0.05")
-    assert "Trop peu de grappes diffèrent pour un test (3)" in found.to_markdown(lang="fr")
+    assert found.notes[1].startswith("Too few clusters differ for a test to be significant (3): p would be above 0.05")
+    assert "Trop peu de grappes diffèrent pour qu’un test soit significatif (3)" in found.to_markdown(lang="fr")
     assert "Unités des tests\u00a0: grappes de documents (3)." in found.to_markdown(lang="fr")
     runs = arbitre.diff(
         *(
@@ -440,8 +442,8 @@ def test_too_few_clusters_are_not_called_documents():
         )
     )
     assert runs.clusters == 4
-    assert runs.notes[0] == "Units of the tests: documents with all their runs (4)"
-    assert runs.notes[1].startswith("Too few documents differ for a test (4)")
+    assert runs.notes[0] == "Units of the tests: documents, each with all its runs (4)"
+    assert runs.notes[1].startswith("Too few documents differ for a test to be significant (4)")
 
 
 @pytest.mark.parametrize("value", [None, 0.5, [], "high"])

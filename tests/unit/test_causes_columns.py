@@ -68,7 +68,8 @@ def test_ditto_marks_are_replaced_with_the_value_of_the_previous_entry(mark, wor
     assert (cause.kind, cause.paths, cause.count, cause.detail) == ("ditto", ("/*/sender",), 48, {"mark": mark})
     assert cause.gain == pytest.approx(1.0 - f1q)
     assert cause.advice == (
-        f"Ask for the value of /*/sender in every item: predictions {words} if it is that of the previous item."
+        f"Ask for the value of /*/sender in every item: predictions {words} where it repeats the value of the previous "
+        "item."
     )
 
 

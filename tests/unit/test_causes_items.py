@@ -106,7 +106,12 @@ def truncate_pages(people, _):
     ("change", "kind", "path", "where"),
     [
         (promote, "promoted", "/*/works/*", "belong at /*/works/*; predictions have them at /*."),
-        (write_rows, "promoted", "/*/works/*", "each item of /* once, with a list at /*/works: predictions repeat it"),
+        (
+            write_rows,
+            "promoted",
+            "/*/works/*",
+            "each item of /* only once, with its list at /*/works: predictions repeat it",
+        ),
         (promote_object, "demoted", "/*/birth", "belong at /*/birth; predictions have them at /*/works/*/birth."),
         (demote, "demoted", "/*", "belong at /*; predictions have them at /*/works/*."),
         (demote_with_works, "demoted", "/*", "belong at /*; predictions have them at /*/works/*."),

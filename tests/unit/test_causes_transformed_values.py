@@ -72,12 +72,12 @@ def test_a_constant_addition_is_one_cause_on_each_side(form, shown):
     assert (cause.kind, cause.change) == ("affix", None)
     assert cause.count > 35
     assert cause.detail == {"affixes": [form.split("{}")]}
-    assert cause.advice.endswith(f"without additions: predictions have {shown}.")
+    assert cause.advice.endswith(f"alone: predictions add text to it, as in {shown}.")
     (cause,) = causes(TEXT, ((long, short) for short, long in changed(NAMES, form.format)))
     assert cause.kind == "affix"
     assert cause.count > 35
     assert cause.advice.startswith("Ask for the full value of ")
-    assert cause.advice.endswith(f"gold has {shown}.")
+    assert cause.advice.endswith(f"gold has additional text, as in {shown}.")
 
 
 def test_several_titles_are_one_cause():

@@ -1,6 +1,6 @@
-"""Causes in columns, the fields of the items of lists.
+"""Causes that affect columns: one field in all items of a list.
 
-These are values of another row, ditto marks, and numbers that differ by a constant.
+These are values that are shifted by a row, ditto marks, and numbers that differ by a constant.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ MIN_OFFSET: Final = 0.5
 MAX_MARK: Final = 10
 """Maximum number of characters of a ditto mark."""
 
-MIN_DITTO: Final = 0.75
-"""Minimum share of the ditto marks of which the gold value is the predicted value of the previous item."""
+MIN_CONFIRMED: Final = 0.75
+"""Minimum share of ditto marks whose gold value equals the predicted value of the previous item."""
 
-MAX_SAME: Final = 0.75
-"""Maximum share of the ditto marks that stand for the same value. Other texts are a name of this value."""
+MAX_SHARE_OF_ONE_VALUE: Final = 0.75
+"""Maximum share of ditto marks that stand for the same value. Above it, the text is another name for this value."""
 
 
 # Columns that are shifted by a row.
@@ -217,14 +217,14 @@ def _shift(sample: Sample, path: str, step: int, columns: Sequence[Column], p: f
 
 
 def _ditto_marks(sample: Sample, columns: Mapping[str, Sequence[Column]]) -> Iterator[Proposal]:
-    """Propose to replace ditto marks, and missing values that stand for the same, with the value of the item before."""
+    """Propose to replace ditto marks, and missing values used in the same way, with the value of the previous item."""
     for path, several in columns.items():
-        known = {_form(value) for column in several for value in column.gold}
+        known = {_comparable(value) for column in several for value in column.gold}
         texts = Counter(value for column in several for value in column.predicted if isinstance(value, str))
         marks = [
             value
             for value, number in texts.items()
-            if number >= MIN_VALUES and 0 < len(value) <= MAX_MARK and _form(value) not in known
+            if number >= MIN_VALUES and 0 < len(value) <= MAX_MARK and _comparable(value) not in known
         ]
         for mark in (None, *marks):
             proposal = _ditto(sample, path, mark, several)
@@ -232,13 +232,13 @@ def _ditto_marks(sample: Sample, columns: Mapping[str, Sequence[Column]]) -> Ite
                 yield replace(proposal, p=p)
 
 
-def _form(value: Json) -> Hashable | None:
-    """Return a single value in the form in which values are compared; None without a single value."""
+def _comparable(value: Json) -> Hashable | None:
+    """Return the comparable form of a value; None if it is not a single value."""
     return None if single_value(value) is ABSENT else canonical(value)
 
 
 def _ditto(sample: Sample, path: str, mark: str | None, columns: Sequence[Column]) -> Proposal | None:
-    """Return the proposal to replace a ditto mark; None if the predicted value before it is not usually that of gold.
+    """Return the proposal to replace a ditto mark; None if gold does not usually equal the predicted value before it.
 
     Args:
         sample: The sample.
@@ -250,8 +250,8 @@ def _ditto(sample: Sample, path: str, mark: str | None, columns: Sequence[Column
     inner = pointer(tokens[_depth(tokens) :])
     places: Places = defaultdict(dict)
     numbers: dict[int, None] = {}
-    right: Counter[Hashable] = Counter()
-    tried = 0
+    confirmed: Counter[Hashable] = Counter()
+    with_partner = 0
     for column in columns:
         before: Json = ABSENT
         for at, (value, partner) in enumerate(zip(column.predicted, column.partners, strict=True)):
@@ -260,17 +260,18 @@ def _ditto(sample: Sample, path: str, mark: str | None, columns: Sequence[Column
                 before = single_value(value)
             elif mark is not None or gold is not ABSENT:
                 ends = f"{column.pointers[0]}/{partner}{inner}", f"{column.pointers[1]}/{at}{inner}"
-                tried += partner is not None
-                right += Counter([_form(gold)] if _form(before) == _form(gold) is not None else [])
+                with_partner += partner is not None
+                if _comparable(before) == _comparable(gold) is not None:
+                    confirmed[_comparable(gold)] += 1
                 if before is not ABSENT:
                     places[column.document][ends[1]] = value, before
                 for end, side in zip(ends, (True, False), strict=True):
                     numbers.update(dict.fromkeys(sample.fault_ends.get((column.document, side, end), ())))
-    number = right.total()
-    if not number or number < MIN_DITTO * tried or max(right.values()) > MAX_SAME * number:
+    number = confirmed.total()
+    if not number or number < MIN_CONFIRMED * with_partner or max(confirmed.values()) > MAX_SHARE_OF_ONE_VALUE * number:
         return None
-    pairs = [pair for column in columns for pair in pairwise(map(_form, column.gold)) if pair[1] is not None]
-    usual = sum(first == second for first, second in pairs) / max(1, len(pairs))
+    pairs = [pair for column in columns for pair in pairwise(map(_comparable, column.gold)) if pair[1] is not None]
+    repeat_rate = sum(first == second for first, second in pairs) / max(1, len(pairs))
     have = "leave it out" if mark is None else f"have {shown(mark)}"
     return Proposal(
         "ditto",
@@ -278,8 +279,9 @@ def _ditto(sample: Sample, path: str, mark: str | None, columns: Sequence[Column
         (path,),
         tuple(numbers),
         replacement(places),
-        share_p(number, [usual] * tried),
-        advice=f"Ask for the value of {path} in every item: predictions {have} if it is that of the previous item.",
+        share_p(number, [repeat_rate] * with_partner),
+        advice=f"Ask for the value of {path} in every item: predictions {have} where it repeats the value of "
+        "the previous item.",
         detail={"mark": mark},
     )
 
@@ -544,7 +546,7 @@ MAX_P: Final = 0.01
 def shifts(sample: Sample) -> Iterator[Proposal]:
     """Propose to shift columns back, or to subtract a constant from numbers, whichever explains more values.
 
-    Consecutive numbers of the next row are also larger by 1. Ditto marks are the values of the previous row.
+    Consecutive numbers of the next row are also larger by 1. Ditto marks are proposed in addition.
     """
     columns = _columns(sample)
     for path in sample.faults_by_path:

@@ -41,13 +41,13 @@ MIN_HELD_OUT: Final = 20
 """Minimum number of documents of a corpus whose changes are tested on held-out documents."""
 
 MAPPING: Final = "value-mapping"
-"""The kind of cause that consists of pairs of values, each of which can be due to chance."""
+"""The kind of cause that maps values to other values. Each pair may be due to chance."""
 
-CONFIRMED: Final = 0.5
-"""Minimum share of the gain of a mapping of values that it has on held-out documents."""
+MIN_HELD_OUT_SHARE: Final = 0.5
+"""Minimum held-out gain of a value-mapping, as a share of its gain."""
 
-ALIKE: Final = 0.5
-"""Minimum share of values that resemble gold in a mapping that can consist of misread values."""
+MISREAD_SHARE: Final = 0.5
+"""Minimum share of predicted values that resemble gold in a value-mapping that may contain misread values."""
 
 GATE: Final = "gate"
 """Name of the gate among the kinds of changes to accept."""
@@ -61,8 +61,9 @@ class Fix:
         cause: The cause that it repairs. Its `cost` is the gain of the change, given those above it.
         f1q: Pooled f1q after this change and those above it.
         held_out: Gain on one half of the documents if the cause was found in the other half; None if the corpus is too
-            small, or if the cause was not found there. For a value-mapping, the part of the gain that is due to pairs
-            of values in at least three documents: these are also found without any one of their documents.
+            small, or if the cause was not found there. For a value-mapping, the part of the gain from pairs of values
+            that occur in at least three documents: these pairs would be found even if any one of their documents were
+            left out.
         accepted: Whether the overlay contains the change.
     """
 
@@ -144,9 +145,9 @@ class Fixes:
 
 FIGURES: Final = (
     "x: accepted, in the overlay. Gain: increase in pooled f1q, after the changes above. Held out: gain on one half of "
-    "the documents of a change that was found in the other half; for value-mapping, gain due to pairs of values in at "
-    "least three documents. By chance: gain if predictions are compared with the "
-    "gold of other documents."
+    "the documents of a change that was found in the other half; for value-mapping, the part of the gain from pairs of "
+    "values that occur in at least three documents. By chance: gain if predictions are compared with the gold of other "
+    "documents."
 )
 """Explanation of the figures of a change."""
 
@@ -159,7 +160,7 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
         pairs: The documents.
         accept: Kinds of causes whose changes the overlay contains, or "gate". By default, all changes except those that
             do not raise the chance-corrected f1q, those that gain nothing on held-out documents, and value-mappings
-            that gain less than half there or that can consist of misread values.
+            whose held-out gain is less than half of their gain, or that may contain misread values.
 
     Raises:
         OptionError: A kind of cause is unknown.
@@ -173,15 +174,16 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
     for found in search.found:
         cause = cause_of(found)
         if cause.kind == MAPPING and search.start.size >= MIN_HELD_OUT:
-            own: float | None = _confirmed_share(found) * found.cost
+            gain: float | None = _confirmed_share(found) * found.cost
         else:
-            own = next((gain for kind, paths, gain in held_out if kind == cause.kind and paths & {*cause.paths}), None)
-        sound = not cause.forgiving and (own is None or own > 0.0)
+            gain = next((own for kind, paths, own in held_out if kind == cause.kind and paths & {*cause.paths}), None)
+        by_default = not cause.forgiving and (gain is None or gain > 0.0)
         if cause.kind == MAPPING:
-            sound = sound and (own is None or own >= CONFIRMED * found.cost) and not _may_be_misread(found)
-        accepted = cause.change is not None and (cause.kind in accept if accept else sound)
+            enough = gain is None or gain >= MIN_HELD_OUT_SHARE * found.cost
+            by_default = by_default and enough and not _may_be_misread(found)
+        accepted = cause.change is not None and (cause.kind in accept if accept else by_default)
         f1q += found.cost
-        fixes.append(Fix(cause, f1q, own, accepted))
+        fixes.append(Fix(cause, f1q, gain, accepted))
     gate, gated = _gate(plan, search.start, pairs)
     overlays = [fix.cause.change for fix in fixes if fix.accepted and fix.cause.change is not None]
     if gate is not None and GATE in accept:
@@ -204,7 +206,8 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
 def _confirmed_share(found: Found) -> float:
     """Return the share of the gain of a mapping that is due to pairs of values in more than `RECURS` documents.
 
-    This is leave-one-out cross-validation: the other pairs are too rare to be found without one of their documents.
+    This is equivalent to leave-one-out cross-validation of documents: pairs in fewer documents would not be found if
+    one of these were left out.
     """
     pairs: defaultdict[object, list[SampleFault]] = defaultdict(list)
     for fault in found.faults:
@@ -215,20 +218,20 @@ def _confirmed_share(found: Found) -> float:
 
 
 def _may_be_misread(found: Found) -> bool:
-    """Return whether at least half of the values of a mapping resemble gold, so that they can be misread or incomplete.
+    """Return whether at least half of the values of a mapping resemble gold, so they may be misread or incomplete.
 
-    Labels that are equal or different, such as those of an enum, and codes (the first letters of a label) are excluded.
+    Excludes fields that are compared for equality only, such as enums, and codes (the first letters of a label).
     """
     pairs = [(fault.gold, fault.predicted) for fault in found.faults]
     alike = [
         pair for pair in pairs if not is_code(*pair) and (related(*pair) or resemblance(*pair) in {"near", "part-of"})
     ]
     sites = [site_at(found.sample.plan, path) for path in found.proposal.paths]
-    closed = all(
+    exact_only = all(
         site is not None and {leaf.distance.name for leaf in leaves_of(site, {Kind.STRING})} == {"exact"}
         for site in sites
     )
-    return not closed and len(alike) >= ALIKE * len(pairs)
+    return not exact_only and len(alike) >= MISREAD_SHARE * len(pairs)
 
 
 def _held_out(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[str, set[str], float]]:

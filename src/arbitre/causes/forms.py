@@ -28,7 +28,7 @@ _BASE_LETTERS: Final = normalizers.build("base-letters")
 
 
 def folded(value: Json) -> str:
-    """Return the basic letters and the digits of a value, without case and accents.
+    """Return the letters and digits of a value in lower case, without accents, and with œ, æ, ø, ł and đ replaced.
 
     >>> folded("Œuvres (1.)"), folded("Éléonore"), folded(3)
     ('oeuvres1', 'eleonore', '3')
@@ -165,14 +165,14 @@ def _is_contraction(short: str, full: str) -> bool:
     return short[-1] == full[-1] and contains_in_order(full, short)
 
 
-def contains_in_order(full: str, signs: str) -> bool:
-    """Return whether a text contains some characters in their order.
+def contains_in_order(full: str, characters: str) -> bool:
+    """Return whether a text contains the given characters in this order.
 
     >>> contains_in_order("kilogrammes", "kg"), contains_in_order("kilogrammes", "gk")
     (True, False)
     """
-    rest = iter(full)
-    return all(sign in rest for sign in signs)
+    rest = iter(full)  # each search continues after the character that was found
+    return all(character in rest for character in characters)
 
 
 def is_plural(singular: str, plural: str) -> bool:

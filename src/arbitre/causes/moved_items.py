@@ -1,7 +1,7 @@
-"""Items and objects that predictions have on another level: promoted to a list further out, or demoted further in.
+"""Items and objects that predictions have at another level: promoted to a list further out, or demoted further in.
 
-The items of an inner list are also promoted if the prediction is a flat table: a row for each of them, with the other
-values of the outer item repeated in each row.
+The items of an inner list also count as promoted if the prediction is a flat table with one row per inner item, in
+which the values of the outer item are repeated.
 """
 
 from __future__ import annotations
@@ -310,7 +310,9 @@ def _target(
 
 
 class _InnerList(NamedTuple):
-    """A list of objects in the objects of another list, of which predictions may have a row for each inner object.
+    """A list of objects inside the objects of another list.
+
+    A prediction may contain one outer object, called a row, for each inner object.
 
     Attributes:
         path: Wildcard path of the outer list.
@@ -322,18 +324,21 @@ class _InnerList(NamedTuple):
     key: str
     fields: frozenset[str]
 
-    def in_row(self, item: Json) -> dict[str, Json]:
-        """Return the fields of the inner object in a row; none if the item is no row."""
+    def fields_in(self, item: Json) -> dict[str, Json]:
+        """Return the fields of the inner object in a row; an empty dictionary if the item is not a row."""
         if not isinstance(item, dict) or item.get(self.key):
             return {}
         return {name: value for name, value in item.items() if name in self.fields}
 
     def groups(self, items: Sequence[Json]) -> Iterator[tuple[dict[str, Json], list[int]]]:
-        """Yield each item without the inner list, and its rows: consecutive rows with equal other values."""
+        """Yield each outer item, without its inner list, and the positions of its rows.
+
+        The rows of an item are consecutive, and their other fields are equal.
+        """
         group: list[int] = []
         outer: dict[str, Json] = {}
         for at, item in enumerate(items):
-            own = self.in_row(item)
+            own = self.fields_in(item)
             rest = {name: value for name, value in item.items() if name not in own and name != self.key} if own else {}
             if group and not (leaves_of(rest) and canonical(rest) == canonical(outer)):
                 yield outer, group
@@ -343,15 +348,15 @@ class _InnerList(NamedTuple):
         if group:
             yield outer, group
 
-    def joined(self, items: Sequence[Json], groups: Iterable[tuple[dict[str, Json], list[int]]]) -> list[Json]:
-        """Return a list in which the rows of each item are one item with the inner list."""
-        whole = dict(enumerate(items))
+    def merged(self, items: Sequence[Json], groups: Iterable[tuple[dict[str, Json], list[int]]]) -> list[Json]:
+        """Return the list with the rows of each outer item merged into one item that has the inner list."""
+        merged = dict(enumerate(items))
         for outer, group in groups:
-            inner = [own for at in group if leaves_of(own := self.in_row(items[at]))]
+            inner = [own for at in group if leaves_of(own := self.fields_in(items[at]))]
             for at in group[1:]:
-                del whole[at]
-            whole[group[0]] = {**outer, self.key: inner}
-        return list(whole.values())
+                del merged[at]
+            merged[group[0]] = {**outer, self.key: inner}
+        return list(merged.values())
 
 
 def _inner_lists(sample: Sample) -> Iterator[_InnerList]:
@@ -366,8 +371,8 @@ def _inner_lists(sample: Sample) -> Iterator[_InnerList]:
                     yield _InnerList(step.path[:-1], one.name, fields)
 
 
-def as_rows(sample: Sample) -> Iterator[Proposal]:
-    """Propose that consecutive items with equal values are rows of one item, each with an object of an inner list."""
+def flattened_lists(sample: Sample) -> Iterator[Proposal]:
+    """Propose to merge consecutive items that are rows of one item: they differ in the fields of an inner object."""
     several = list(_inner_lists(sample))
     for inner in several:
         tokens = (*inner.path, STAR, inner.key, STAR)
@@ -377,7 +382,7 @@ def as_rows(sample: Sample) -> Iterator[Proposal]:
         totals = Counter(path for path, _ in known.elements())
         places: Places = defaultdict(dict)
         ends: set[tuple[int, bool, str]] = set()
-        chances, equal = list[float](), 0
+        chances, equal_leaves = list[float](), 0
         for document, place, items, group in _groups(sample, inner, places):
             rows = [f"{place}/{at}" for at in group]
             partners = [sample.matched.get((document, row), NO_PARTNER)[1] for row in rows]
@@ -387,11 +392,11 @@ def as_rows(sample: Sample) -> Iterator[Proposal]:
                 ends.add((document, True, f"{gold}/{escape(inner.key)}"))
                 parts = part_at(sample.pairs[document].gold, (*tokens_of(gold), inner.key))
                 objects = [leaves_of(one) for one in parts] if isinstance(parts, list) else []
-                for path, form in (leaf for at in group for leaf in leaves_of(inner.in_row(items[at]))):
+                for path, form in (leaf for at in group for leaf in leaves_of(inner.fields_in(items[at]))):
                     share = known[path, form] / max(1, totals[path])
                     chances.append(min(1.0, len(objects) * max(share, base_chance(str(form)))))
-                    equal += any((path, form) in leaves for leaves in objects)
-        p = min(1.0, len(several) * share_p(equal, chances))
+                    equal_leaves += any((path, form) in leaves for leaves in objects)
+        p = min(1.0, len(several) * share_p(equal_leaves, chances))
         if p <= MAX_CHANCE:
             outer, path = wildcard((*inner.path, STAR)), wildcard(tokens)
             yield Proposal(
@@ -401,8 +406,8 @@ def as_rows(sample: Sample) -> Iterator[Proposal]:
                 _at_or_below(sample, ends),
                 replacement(places),
                 p,
-                advice=f"Ask for each item of {outer} once, with a list at {path.removesuffix('/*')}: predictions "
-                "repeat it for each item of this list.",
+                advice=f"Ask for each item of {outer} only once, with its list at {path.removesuffix('/*')}: "
+                "predictions repeat it for each item of that list.",
             )
 
 
@@ -411,19 +416,19 @@ def _groups(
 ) -> Iterator[tuple[int, str, Sequence[Json], Sequence[int]]]:
     """Yield the rows of each item: the document, the JSON Pointer of the list, its items, and positions of the rows.
 
-    The lists, and what they are if rows are joined, are added to `places`.
+    Adds each list, and the list with its rows merged, to `places`.
     """
     for document, pair in enumerate(sample.pairs):
         for place, items in values_at(pair.predicted, inner.path):
             if isinstance(items, list) and (groups := list(inner.groups(items))):
-                places[document][place] = items, inner.joined(items, groups)
+                places[document][place] = items, inner.merged(items, groups)
                 yield from ((document, place, items, group) for _, group in groups)
 
 
 def _at_or_below(sample: Sample, ends: Container[tuple[int, bool, str]]) -> tuple[int, ...]:
-    """Return the numbers of the faults at some places, or inside them.
+    """Return the numbers of the faults at or below some pointers.
 
-    Each place is a document, a side (true for gold) and a JSON Pointer.
+    `ends` contains the document, the side (true for gold) and the JSON Pointer of each.
     """
     found = dict[int, None]()
     for fault in sample.faults:
@@ -434,5 +439,5 @@ def _at_or_below(sample: Sample, ends: Container[tuple[int, bool, str]]) -> tupl
     return tuple(found)
 
 
-DETECTORS: Final[tuple[Detector, ...]] = (on_another_level, as_rows)
+DETECTORS: Final[tuple[Detector, ...]] = (on_another_level, flattened_lists)
 """The detectors of this module."""

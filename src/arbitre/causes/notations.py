@@ -307,7 +307,7 @@ class PathSearch:
         counts = Counter(chain.from_iterable(map(self.reader.reasons, values.observations)))
         if not are_one_unit([unit for key in values.gold if (unit := unit_of(self.reader.values[key])) is not None]):
             for notation in [notation for notation in counts if len([*units_of(notation)]) > 1]:
-                del counts[notation]  # without units, different quantities would be equal
+                del counts[notation]  # it removes units, so different quantities would become equal
         units = Counter({unit: count for notation, count in counts.items() for unit in units_of(notation)})
         found = [notation for notation, _ in counts.most_common(CANDIDATES)]
         if len(units) > 1:

@@ -52,7 +52,7 @@ CERTAIN: Final = "no-prediction"
 """The kind that needs no minimum number of faults, as no other explanation is possible."""
 
 _CUT_OFF: Final = re.compile(r"\s*(?:…|\.\.\.)$")
-"""Mark at the end of a text that was cut off."""
+"""Ellipsis at the end of a truncated text."""
 
 _LEVENSHTEIN: Final = catalogue.build("levenshtein")
 

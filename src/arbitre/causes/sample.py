@@ -312,7 +312,7 @@ class Sample:
         """The JSON Pointers of each entry in gold and in the prediction.
 
         Entries are found by document, side (true for gold) and their pointer on this side. The first partner counts if
-        an entry has several. If the root is the only entry, these are its fields, except absent values.
+        an entry has several. If the root is the only entry, its fields count as entries, except those that are absent.
         """
         root = self.plan.sites[0]
         listed = bool(self.plan.entries) or (Kind.ARRAY in root.declared and not root.atomic)
@@ -440,11 +440,11 @@ class Sample:
         gains: list[float] = f1q_gain(self.tallies.sum(axis=0), total).tolist()
         return gains
 
-    def suffices(self, faults: Sequence[SampleFault], least: int = MIN_FAULTS) -> bool:
-        """Return whether there are enough faults, at least `least`, in enough documents for a cause."""
+    def suffices(self, faults: Sequence[SampleFault], min_faults: int = MIN_FAULTS) -> bool:
+        """Return whether there are at least `min_faults` faults, in enough documents, for a cause."""
         if self.size < MIN_DOCUMENTS:
             return bool(faults)
-        return len(faults) >= least and self.ids_of(faults) >= MIN_DOCUMENTS
+        return len(faults) >= min_faults and self.ids_of(faults) >= MIN_DOCUMENTS
 
     def trial(self, change: Change, *, everywhere: bool = False) -> Trial | None:
         """Make a change, and compare the documents that it concerns, or all; None if it cannot be made.

@@ -52,8 +52,8 @@ ROUNDS: Final = 3
 """Maximum number of times that the detectors of a phase run, as changes can uncover further causes. A round that defers
 an explanation to the next round does not count."""
 
-OF_DOCUMENTS: Final = frozenset({"wrapped-root", "unwrapped-root", "ids-as-keys"})
-"""Kinds of which one fault can be a whole document, so that the minimum number of faults does not apply."""
+WHOLE_DOCUMENT_KINDS: Final = frozenset({"wrapped-root", "unwrapped-root", "ids-as-keys"})
+"""Kinds of causes for which one fault can affect a whole document. The minimum number of faults does not apply."""
 
 
 def phases() -> tuple[tuple[Detector, ...], ...]:
@@ -191,8 +191,8 @@ class Search:
 
 
 def _suffices(sample: Sample, proposal: Proposal, faults: Sequence[SampleFault]) -> bool:
-    """Return whether some faults of an explanation are enough for a cause."""
-    return sample.suffices(faults, least=1 if proposal.kind in OF_DOCUMENTS else MIN_FAULTS)
+    """Return whether these faults are enough to report the explanation as a cause."""
+    return sample.suffices(faults, min_faults=1 if proposal.kind in WHOLE_DOCUMENT_KINDS else MIN_FAULTS)
 
 
 def _settings(proposal: Proposal) -> set[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Causes in wrong values that a fixed rule turns into gold: another unit, day and month swapped, and additions.
+"""Causes in wrong values that a fixed rule turns into gold: another unit, swapped day and month, and affixes.
 
 No overlay repairs such values, because their notation is correct. The correction applies the rule.
 """
@@ -109,34 +109,35 @@ def _swapped_days(path: str, values: Sequence[WrongValue]) -> Iterator[Proposal]
 
 
 class Affix(NamedTuple):
-    """Words or signs before and after a value."""
+    """Prefix and suffix that surround a value."""
 
     prefix: str
     suffix: str
 
-    def around(self, value: str) -> str:
-        """Return a value with the words before and after it.
+    def add_to(self, value: str) -> str:
+        """Return a value with this prefix and suffix.
 
-        >>> Affix("<i>", "</i>").around("Nana")
+        >>> Affix("<i>", "</i>").add_to("Nana")
         '<i>Nana</i>'
         """
         return f"{self.prefix}{value}{self.suffix}"
 
-    def without(self, text: str) -> str | None:
-        """Return the value in a text; None if the text does not have the words before and after it.
+    def remove_from(self, text: str) -> str | None:
+        """Return a text without this prefix and suffix; None if it does not have them.
 
-        >>> Affix("M. ", "").without("M. Briand"), Affix("M. ", "").without("Briand")
+        >>> Affix("M. ", "").remove_from("M. Briand"), Affix("M. ", "").remove_from("Briand")
         ('Briand', None)
         """
-        if len(text) <= len(self.around("")) or not (text.startswith(self.prefix) and text.endswith(self.suffix)):
+        if len(text) <= len(self.add_to("")) or not (text.startswith(self.prefix) and text.endswith(self.suffix)):
             return None
         return text[len(self.prefix) : len(text) - len(self.suffix)]
 
 
 def affix_of(value: str, text: str) -> Affix | None:
-    """Return what a text has before and after a value; None if the text does not contain the value as whole words.
+    """Return the prefix and suffix that a text adds to a value; None if it does not contain the value as whole words.
 
-    Punctuation alone is another notation of the value, and words beside a number are a unit.
+    Also None if only punctuation is added, which is another notation of the value, or if the value has no letters, so
+    that added words are a unit.
 
     >>> affix_of("Briand", "M. Briand"), affix_of("Briand", "Briand¹")
     (Affix(prefix='M. ', suffix=''), Affix(prefix='', suffix='¹'))
@@ -148,8 +149,8 @@ def affix_of(value: str, text: str) -> Affix | None:
     at = len(text) - len(value) if text.endswith(value) else text.find(value)
     found = Affix(text[: max(0, at)], text[at + len(value) :])
     pairs = (found.prefix[-1:], value[0]), (value[-1], found.suffix[:1])
-    joined = any(all(sign.isalpha() or sign.isdecimal() for sign in pair) for pair in pairs)
-    return None if at < 0 or joined or not any(map(str.isalnum, found.around(""))) else found
+    splits_a_word = any(all(sign.isalpha() or sign.isdecimal() for sign in pair) for pair in pairs)
+    return None if at < 0 or splits_a_word or not any(map(str.isalnum, found.add_to(""))) else found
 
 
 def _with_other_field(sample: Sample, value: WrongValue) -> bool:
@@ -165,7 +166,10 @@ def _with_other_field(sample: Sample, value: WrongValue) -> bool:
 
 
 def _with_affixes(path: str, values: Sequence[WrongValue], *, added: bool) -> Iterator[Proposal]:
-    """Yield a proposal if many predicted texts are gold with the same words before or after it, or the reverse."""
+    """Yield a proposal if many texts equal the other text plus the same prefix or suffix.
+
+    The predicted texts have the addition if `added` is true, else the gold texts.
+    """
     sides = [
         (one.fault, *((one.gold, one.predicted) if added else (one.predicted, one.gold)))
         for one in values
@@ -178,14 +182,14 @@ def _with_affixes(path: str, values: Sequence[WrongValue], *, added: bool) -> It
     corrected: dict[SampleFault, str] = {}
     for fault, short, long in sides:
         for affix in common:
-            value = affix.without(long)
-            if value is not None and affix.without(short) is None and nearly_equal(value, short):
-                corrected.setdefault(fault, value if added else affix.around(short))
+            value = affix.remove_from(long)
+            if value is not None and affix.remove_from(short) is None and nearly_equal(value, short):
+                corrected.setdefault(fault, value if added else affix.add_to(short))
     if corrected:
-        named = enumerated(shown(affix.around("…")) for affix in common)
-        advice = f"Ask for the full value of {path}: gold has {named}."
+        named = enumerated(shown(affix.add_to("…")) for affix in common)
+        advice = f"Ask for the full value of {path}: gold has additional text, as in {named}."
         if added:
-            advice = f"Ask for the value of {path} without additions: predictions have {named}."
+            advice = f"Ask for the value of {path} alone: predictions add text to it, as in {named}."
         p, detail = min(1.0, max(chances[affix] for affix in common)), {"affixes": [list(affix) for affix in common]}
         yield _proposal("affix", path, list(corrected.items()), p, advice=advice, detail=detail)
 

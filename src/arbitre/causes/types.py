@@ -148,7 +148,7 @@ JSON_TEXT: Final = "JSON"
 """Name of the separator of a list that is written as JSON."""
 
 RANGES: Final = "ranges"
-"""Name of the separator of a list of integers that is written with ranges, such as "12-15, 18"."""
+"""Pseudo-separator for lists of integers that are written with ranges, such as "12-15, 18"."""
 
 SEPARATORS: Final = (
     *(JSON_TEXT, "; ", ", ", " and ", " et ", " und ", " & ", " / ", "/", " | ", "|", "\n", ";", ",", RANGES),
@@ -176,7 +176,7 @@ def _parts(text: str, separator: str) -> list[str]:
 
 
 def _in_range(text: str) -> list[str]:
-    """Return the integers of a range as texts; a text that is no range is returned unchanged.
+    """Return the integers of a range as texts; a text that is not a range is the only item.
 
     >>> _in_range("394-397"), _in_range("12-5")
     (['394', '395', '396', '397'], ['12-5'])
@@ -211,7 +211,7 @@ def _best_separator(
 
 
 def _is_split(items: Sequence[str], parts: Sequence[str], separator: str) -> bool:
-    """Return whether at least half of several parts are items of a list; of ranges, all parts."""
+    """Return whether a text has several parts, and at least half of them (for ranges, all) are items of the list."""
     common, size = _shared(items, parts)
     return len(parts) > 1 and (common == len(parts) if separator == RANGES else 2 * common >= size)
 

@@ -225,9 +225,9 @@ class Grader:
 
         Args:
             answer: The raw text of an answer, which may be fenced or damaged; a JSON value; an instance of a model; or
-                ABSENT if there is no answer. None is null if the schema allows null as document, otherwise no answer.
-                If the schema allows a text as document, a text is the document itself. If the schema allows any
-                document, it is so only if gold is a text that is not JSON.
+                ABSENT if there is no answer. None means null if the schema allows null as a document, and no
+                answer otherwise. If the schema allows a text as a document, a text is the document itself. If the
+                schema allows any document, this applies only if gold is a text that is not JSON.
             gold: A JSON value, an instance of a model, or a JSON text.
 
         Returns:

@@ -78,8 +78,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "promoted": CauseKind(
         "an item or a field is at a higher level than in gold",
-        "missing objects or fields occur at a higher level of the prediction, or an item is repeated for each item of "
-        "its inner list",
+        "missing objects or fields occur at a higher level of the prediction, or an item is repeated once for each "
+        "item of a list inside it, with the fields of that inner item",
         "overlay or correction",
         "state the level in the prompt",
     ),
@@ -120,8 +120,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "check whether the rows of the input are aligned",
     ),
     "ditto": CauseKind(
-        "a ditto mark, or no value, was predicted where the value is that of the previous item",
-        "most gold values beside the mark are the predicted values of the previous item, and they are different values",
+        "a ditto mark, or no value, was predicted where gold repeats the value of the previous item",
+        "where the mark occurs, gold usually equals the predicted value of the previous item, and these values vary",
         "correction",
         "ask for the value in every item",
     ),
@@ -205,8 +205,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "add a normaliser, or state the notation in the prompt",
     ),
     "units": CauseKind(
-        "a quantity is given in a different unit",
-        "one value has a unit next to the number, or the numbers differ by a constant factor",
+        "a quantity is given in a different unit, or its unit is spelt differently",
+        "the values are equal apart from the presence or spelling of the unit, or they differ by a constant factor",
         "overlay or correction",
         "state the unit in the prompt",
     ),
@@ -223,8 +223,9 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "state the order of day and month in the prompt",
     ),
     "affix": CauseKind(
-        "a text has a constant addition, such as a title, a label or markup, that gold does not have, or the reverse",
-        "many texts are the text of the other side with the same words before or after it",
+        "the prediction adds the same prefix or suffix to many texts, such as a title, a label or markup, or leaves "
+        "out one that gold has",
+        "many texts equal the other text plus the same words or characters before or after it",
         "correction",
         "state in the prompt what the value includes",
     ),
@@ -393,7 +394,8 @@ class CauseExample(NamedTuple):
         gold_pointer: JSON Pointer in gold; None if gold has no such value.
         predicted_pointer: JSON Pointer in the prediction, with aliased fields in their place in the schema; None if the
             prediction has no such value, or only after the changes of the causes found before.
-        gold: Value in gold; ABSENT if there is none. Without a `gold_pointer`, it counts as absent.
+        gold: Value in gold; ABSENT if there is none. If `gold_pointer` is None, any value here, such as null, counts as
+            absent.
         predicted: Predicted value, after the changes of the causes found before; ABSENT if there is none, or None
             (null) at a position of `prefixItems`.
         gold_index: Index of the entry in gold, as in `matches.csv`; None if there is none.

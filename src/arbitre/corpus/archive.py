@@ -65,7 +65,7 @@ _DAMAGE: Final = (
 """Exceptions of NumPy, `zipfile` and `json` for files that they cannot read."""
 
 
-def write_archive(path: Path, evaluation: Evaluation, plain: Json = None) -> None:
+def write_archive(path: Path, evaluation: Evaluation, evaluation_json: Json = None) -> None:
     """Write an evaluation. The same corpus always gives the same bytes.
 
     Numbers of documents are arrays; everything else is one JSON text. The last member is a digest of the others.
@@ -73,14 +73,14 @@ def write_archive(path: Path, evaluation: Evaluation, plain: Json = None) -> Non
     Args:
         path: File to write.
         evaluation: The evaluation.
-        plain: Contents of the `evaluation.json` that is written with it; None if there is no such file.
+        evaluation_json: Contents of the `evaluation.json` that is written along with it; None if there is none.
     """
     columns, curve, chance = evaluation.document_table, evaluation.curve, evaluation.chance
     runs = sorted(run for run in columns.runs.names if run is not None)
     codes = {run: code for code, run in enumerate(runs)} | {None: -1}
     text = {
         "format": FORMAT,
-        "evaluation": None if plain is None else _identity(plain),
+        "evaluation": None if evaluation_json is None else _identity(evaluation_json),
         "signature": evaluation.signature.to_dict(),
         "entries": evaluation.entries,
         "runs": runs,
@@ -144,23 +144,25 @@ def _digest(archive: ZipFile) -> bytes:
     return hashlib.sha256(repr(members).encode()).hexdigest().encode()
 
 
-def _identity(plain: Json) -> str:
+def _identity(evaluation_json: Json) -> str:
     """Return a digest of the contents of an `evaluation.json`, which does not depend on how the file is formatted."""
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(evaluation_json, sort_keys=True).encode()).hexdigest()
 
 
-def read_archive(path: Path, beside: Path | None = None) -> Evaluation:
+def read_archive(path: Path, evaluation_file: Path | None = None) -> Evaluation:
     """Read an evaluation that `write_archive` wrote.
 
     Args:
         path: File to read.
-        beside: The `evaluation.json` that it must belong to; None, or a file that does not exist, for any.
+        evaluation_file: The `evaluation.json` that it must belong to. If None, or if it does not exist, any archive
+            is accepted.
 
     Raises:
-        DataError: The file cannot be read, is truncated, was edited, does not contain an evaluation, or belongs to
-            another `evaluation.json`. Files of earlier versions do not state to which they belong.
+        DataError: The file cannot be read, is truncated, was edited, does not contain an evaluation, or does not
+            belong to `evaluation_file`, or this file was edited. Files of earlier versions do not record which one they
+            belong to.
     """
-    found, reason, made_for = None, "", None
+    found, reason, expected_digest = None, "", None
     try:
         with ZipFile(path) as archive:
             edited = DIGEST not in archive.namelist() or archive.read(DIGEST) != _digest(archive)
@@ -168,7 +170,7 @@ def read_archive(path: Path, beside: Path | None = None) -> Evaluation:
             text = json.loads(arrays["text"].tobytes())
             if text["format"] == FORMAT and not edited:
                 found = _evaluation(text, {name: arrays[name] for name in arrays if name != DIGEST})
-                made_for = text.get("evaluation")
+                expected_digest = text.get("evaluation")
             reason = "a file that was edited" if edited else f"the format {text['format']!r}"
     except OSError as error:
         raise unreadable(path, error) from error
@@ -180,13 +182,13 @@ def read_archive(path: Path, beside: Path | None = None) -> Evaluation:
             file=str(path),
             hint="Evaluate again with this version of arbitre.",
         )
-    if made_for is None or beside is None or not beside.exists():
+    if expected_digest is None or evaluation_file is None or not evaluation_file.exists():
         return found
-    if made_for != _identity(strict_json.load(beside)):
+    if expected_digest != _identity(strict_json.load(evaluation_file)):
         raise DataError.of(
-            f"Expected {path.name} to contain the results of {beside.name}, got those of another evaluation",
+            f"{path.name} does not belong to {evaluation_file.name}, which was edited or comes from another evaluation",
             file=str(path),
-            hint=f"Keep each evaluation in a folder of its own, and undo changes to {beside.name}, or evaluate again.",
+            hint=f"Keep each evaluation in its own folder. Undo changes to {evaluation_file.name}, or evaluate again.",
         )
     return found
 

@@ -124,7 +124,7 @@ class DaskCluster(Workers):
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is a connection."""
+        """Whether the executor is connected to the scheduler."""
         return self._connected is not None
 
     def prepare(self) -> None:

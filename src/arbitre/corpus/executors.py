@@ -257,17 +257,17 @@ def _end(started: Future[ProcessPoolExecutor]) -> None:
 
 
 def processes_of(executor: Executor, parts: float = math.inf) -> ProcessPool | None:
-    """Return the worker processes on this machine, as `workers_of` does; None if the workers are on a cluster."""
+    """Return the workers as `workers_of` does, but None if they are on a cluster."""
     workers = workers_of(executor, parts)
     return workers if isinstance(workers, ProcessPool) else None
 
 
 def workers_of(executor: Executor, parts: float = math.inf) -> Workers | None:
-    """Return the workers of an executor, on this machine or on a cluster, that compare this number of work units.
+    """Return the workers that an executor uses for this number of work units, on this machine or on a cluster.
 
-    None if it has none, or if this process compares so few work units.
+    None if it has no workers, or if this process compares so few units itself.
     """
-    workers: object = executor
+    workers: object = executor  # for mypy, which takes the check of an Executor for unreachable
     return workers if isinstance(workers, Workers) and parts > MIN_PARTS else None
 
 

@@ -30,7 +30,10 @@ _LIBRARY: Final = ("arbitre.corpus", "arbitre.engine", "arbitre.report.", "arbit
 _LATE: Final = ("arbitre.report.evaluation_job", "scipy.optimize")
 """Modules that worker processes need, even if this process has not imported them yet."""
 _SERVER: Final = forkserver.ForkServer()
-"""The fork server of worker processes. The user's processes have another one, whose modules and signals stay as set."""
+"""The fork server of arbitre's worker processes.
+
+It is separate from that of the user's processes, whose preloaded modules and signal handling do not change.
+"""
 _STARTING: Final = threading.Lock()
 """Held while a process or the semaphores of a pool are created."""
 _ENDED: Final = threading.Event()

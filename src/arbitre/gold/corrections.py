@@ -385,8 +385,8 @@ def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Chan
         if not isinstance(holder, dict):
             raise _RefusedError(_gone(own)) from error
         current = ABSENT
-    is_null = own.gold is ABSENT and current is None  # null usually counts as absent
-    if not is_null and not equal_or_absent(current, own.gold):
+    was_null = own.gold is ABSENT and current is None  # null usually counts as absent
+    if not was_null and not equal_or_absent(current, own.gold):
         if equal_or_absent(current, own.value):
             raise _RefusedError("Gold already is as decided.")
         was, now = ("absent" if value is ABSENT else shown(value) for value in (own.gold, current))
@@ -513,7 +513,7 @@ def _allowed(
 
 
 def _null_for(change: _Change, violations: Sequence[Violation]) -> _Change | None:
-    """Return the change that replaces a required value with null; None if a change does not leave such a value out."""
+    """Return the change that replaces a required value with null; None if the change does not remove one."""
     holder, required = change.holder, violations[0].keyword == "required"
     if required and change.edit.op == "remove" and isinstance(holder, dict) and holder[change.tokens[-1]] is not None:
         return change._replace(edit=change.edit._replace(op="replace", value=None))

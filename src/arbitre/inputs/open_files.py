@@ -47,7 +47,7 @@ class Workers(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the processes are running."""
+        """Whether the processes are running, or the cluster is connected."""
 
     def prepare(self) -> None:
         """Start the processes in the background. Does nothing if they are already starting or running."""
@@ -140,7 +140,7 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
         yield from found
 
 
-_REFUSED: Final = frozenset({errno.ENAMETOOLONG, errno.EACCES})
+_INCONCLUSIVE_ERRORS: Final = frozenset({errno.ENAMETOOLONG, errno.EACCES})
 """Errors of the file system that do not say whether a file exists."""
 
 
@@ -152,7 +152,7 @@ def _exists(name: str) -> bool:
     try:
         Path(name).stat()
     except (OSError, ValueError) as error:
-        if getattr(error, "errno", None) in _REFUSED:
+        if getattr(error, "errno", None) in _INCONCLUSIVE_ERRORS:
             raise
         return False
     return True

@@ -47,7 +47,7 @@ class ArbitreMetric(BaseMetric):
         """Score a test case.
 
         Raises:
-            MissingTestCaseParamsError: It has no expected output.
+            MissingTestCaseParamsError: The test case has no expected output.
             DataError: The expected output cannot be read or compared.
         """
         if test_case.expected_output is None:

@@ -39,11 +39,13 @@ def metric(
         score: The score, see `arbitre.Grader`.
         threshold: Minimum score of a demonstration, in [0, 1].
         reveal: Whether feedback may show values of gold; see `Grade.feedback`.
-        binary: Whether to return whether the score reaches the threshold also without `trace`, for `BootstrapFinetune`,
-            which trains on all answers whose score is not 0. Feedback still has the score.
+        binary: Whether the metric returns True or False (score at or above `threshold`) even without `trace`. Use it
+            with `BootstrapFinetune`, which otherwise trains on every answer with a score above 0. Feedback for GEPA
+            still contains the score.
 
     Raises:
-        OptionError: The score is unknown; or, when the metric is called, the example has no field `field`.
+        OptionError: The score is unknown; or, when the metric is called, the example has no field with the
+            name in `field`.
     """
     grader = Grader(schema, score)
 

@@ -32,13 +32,13 @@ def arbitre_scorer(
     Args:
         schema: Schema of the documents, or a comparator.
         score: The score, see `arbitre.Grader`.
-        paths: Wildcard paths whose f1q is also a feedback. MLflow allows few signs in names: `/people/*/name` is called
-            `people/item/name`, and `fq(2)` is called `fq_2_`.
+        paths: Wildcard paths whose f1q is also a feedback. Characters that MLflow does not allow in names are replaced:
+            `/people/*/name` becomes `people/item/name`, and `fq(2)` becomes `fq_2_`.
         expected: Key of the gold document in the expectations.
 
     Raises:
         OptionError: The score or a path is unknown, or two of them have the same name in MLflow; or, when the scorer is
-            called, the record has no expectation `expected`.
+            called, the record has no expectation with the name in `expected`.
     """
     grader = Grader(schema, score)
     paths = grader.check_paths(paths)
@@ -46,7 +46,8 @@ def arbitre_scorer(
     for each in (score, *paths):
         if (other := names.setdefault(_metric_name(each), each)) != each:
             raise OptionError.of(
-                f"Expected scores with different names in MLflow, got {other!r} and {each!r}", hint="Omit one of them."
+                f"The scores {other!r} and {each!r} would have the same name in MLflow",
+                hint="Omit one of them from `paths`.",
             )
 
     @scorer(name="arbitre")
@@ -56,6 +57,7 @@ def arbitre_scorer(
                 f"Expected `expected` to name an expectation of the record, got {expected!r}",
                 hint=did_you_mean(expected, expectations) or "The record has no expectations.",
             )
+        # an output of None is valid if the function that predicts did not fail
         failed = outputs is None and trace is not None and trace.info.state == "ERROR"
         grade = grader(ABSENT if failed else outputs, expectations[expected])
         named = {_metric_name(path): grade.fields.get(path) for path in paths}
@@ -68,7 +70,7 @@ def arbitre_scorer(
 
 
 def _metric_name(score: str) -> str:
-    """Return the name of a score or path in MLflow, with the signs that MLflow allows on all systems.
+    """Return the name of a score or path in MLflow, with only characters that MLflow allows on every operating system.
 
     >>> _metric_name("/people/*/name:irq"), _metric_name("fq(2)")
     ('people/item/name_irq', 'fq_2_')

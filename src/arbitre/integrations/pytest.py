@@ -108,7 +108,7 @@ class Recorder:
         comparators: The comparator of each schema, by its signature.
         pairs: The documents of each schema, by its signature.
         written: What was written.
-        failure: Why documents of a worker of pytest-xdist are not available.
+        failure: Why the documents of a pytest-xdist worker are missing; None if they are not.
     """
 
     def __init__(self, file: Path) -> None:
@@ -136,7 +136,7 @@ class Recorder:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:  # noqa: ANN401  (of pytest-xdist)
-        """Take over the documents of a worker of pytest-xdist."""
+        """Add the documents of a pytest-xdist worker."""
         import pickle  # noqa: PLC0415
 
         recorded = getattr(node, "workeroutput", {}).get("arbitre")
@@ -153,7 +153,7 @@ class Recorder:
                 self.pairs.setdefault(signature, []).extend(more)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the reports; a worker of pytest-xdist sends its documents instead, or why it cannot."""
+        """Write the reports. A pytest-xdist worker instead sends its documents, or the reason why it cannot."""
         _recorders.remove(self)
         if hasattr(session.config, "workeroutput"):
             import pickle  # noqa: PLC0415
@@ -166,8 +166,9 @@ class Recorder:
             return
         if self.failure is not None:
             self.written.append(
-                f"no arbitre report: pytest-xdist cannot send the documents to its main process: {self.failure}. "
-                "Define custom functions with `def` in a module that both can import, or run pytest without -n."
+                "no arbitre report: a pytest-xdist worker could not send its documents to the main process "
+                f"({self.failure}). Define custom functions with `def` in a module that the workers and the main "
+                "process can import, or run pytest without -n."
             )
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
             return

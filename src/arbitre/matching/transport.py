@@ -317,7 +317,7 @@ def permutation_plans(
     return square
 
 
-# Solvers of one problem. The inputs and results of POT are checked, and the warnings in its log raise errors.
+# Solvers of one problem. The inputs and results of POT are checked, and warnings in its log are raised as errors.
 
 
 INTERRUPTIBLE_CELLS: Final = 1 << 18
@@ -358,15 +358,15 @@ class TransportProblem(NamedTuple):
     """Costs among the gold items and among the predicted items, for a debiased plan; shapes (n, n) and (m, m)."""
 
 
-_IMPORTING: Final = threading.Lock()
+_IMPORT_LOCK: Final = threading.Lock()
 
 
 def import_pot() -> ModuleType:
     """Import POT and return it. Raises SolverError if it is not installed."""
     try:
         if "ot" not in sys.modules:
-            with _IMPORTING, warnings.catch_warnings():  # changes the filters of all threads
-                warnings.simplefilter("ignore")  # of Python, when it compiles POT: for an escape sequence
+            with _IMPORT_LOCK, warnings.catch_warnings():  # changes the filters of all threads: once
+                warnings.simplefilter("ignore")  # SyntaxWarning about an escape sequence, when POT is compiled
                 import ot  # noqa: PLC0415  (it loads slowly, and few comparisons need it)
         import ot  # noqa: PLC0415
     except ImportError as error:
@@ -378,7 +378,7 @@ def import_pot() -> ModuleType:
 def solver_errors(what: SolverOptions | str, name: Callable[[int], str | None], problem: int) -> Iterator[None]:
     """Convert errors of a solver, and floating-point errors of NumPy, to SolverError.
 
-    `warnings.catch_warnings` would turn the warnings of all threads into errors.
+    It does not use `warnings.catch_warnings`, which would affect all threads.
     """
     import_pot()  # import it first: floating-point errors of the import are not errors of the solver
     try:

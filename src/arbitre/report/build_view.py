@@ -128,9 +128,9 @@ def build_subject(
 
 
 def _causes(analysis: Mapping[str, Any], alignments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the causes of a system; examples are left out whose document or entry is not kept.
+    """Return the causes of a system. Examples whose document or entry is not shown are left out.
 
-    `digest` identifies the causes with all their examples.
+    `digest` is computed from all examples.
     """
     rows = [
         {

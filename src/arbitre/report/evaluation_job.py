@@ -371,7 +371,7 @@ class EvaluationJob:
             return evaluation
 
         def completed(found: Evaluation) -> Evaluation:
-            find = workers_of if self.source_texts() is None else processes_of  # a cluster may not see the texts
+            find = workers_of if self.source_texts() is None else processes_of  # a cluster may lack the texts
             workers = find(self._executor, len(found.document_table) / PART_SIZE)
             movable = self.plan.compiles_anywhere and not self.plan.has_judges  # judges count their calls
             if workers is None or self.given is not None or not (self._wants_causes and movable):

@@ -398,7 +398,7 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
 
 
 def _key(plain: Mapping[str, Any]) -> str:
-    """Return a text that identifies the results of a view, in any language and with any number of documents shown."""
+    """Return a text that identifies the results of a view, regardless of the language and of the documents shown."""
     results = [
         [one["name"], one["signature"]["long"], one["headline"], one["curve"], (one["causes"] or {}).get("digest")]
         for one in plain["subjects"]

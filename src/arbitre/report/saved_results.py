@@ -45,8 +45,8 @@ def load(folder: str | Path) -> Evaluation | Ranking:
         An evaluation or, if the folder contains a ranking, the ranking.
 
     Raises:
-        DataError: The folder contains no results, they cannot be read, or its `results.npz` and `evaluation.json` are
-            of different evaluations.
+        DataError: The folder contains no results, they cannot be read, or its `results.npz` and `evaluation.json` do
+            not belong together.
     """
     folder = Path(folder)
     if (folder / RESULTS).exists():

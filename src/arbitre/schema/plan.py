@@ -75,8 +75,8 @@ class Plan:
         corpus_ids: The gold id of each predicted id of these scopes; None if they were not found yet, so that each
             document is compared alone.
         compile_with: Compiles the schema again with the settings of another overlay in addition; see `with_overlay`.
-            It is pickled only if all catalogues are built-in (see `compiles_anywhere`).
-        custom: The catalogues that are not built-in, by the parameter of `compile_plan`. They are not pickled.
+            It is pickled only if all catalogues are built in (see `compiles_anywhere`).
+        custom: The catalogues with custom entries, by the parameter of `compile_plan`. They are not pickled.
     """
 
     sites: tuple[Site, ...]
@@ -175,7 +175,7 @@ class Plan:
 
     @property
     def allows_null(self) -> bool:
-        """Whether the schema names null as a kind of document, or allows any document."""
+        """Whether null is a valid document: the schema lists it as a type, or allows any document."""
         return self.expected is None or Kind.NULL in self.expected
 
     @property

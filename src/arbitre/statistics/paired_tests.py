@@ -204,10 +204,10 @@ def holm_of_pairs(
     level: float = LEVEL,
     seed: int = 0,
 ) -> list[float | None]:
-    """Return the p of pairs of systems, adjusted by Holm's correction.
+    """Return the Holm-adjusted p-value of each pair of systems; None if a score is undefined.
 
-    It equals `p_holm` of `contrasts` for families of one pair, but takes less time if there are many. See `contrasts`
-    for the arguments; the samples of a pair must have the same units.
+    The result equals `p_holm` of `contrasts` with one family per pair, but is faster to compute for many pairs. See
+    `contrasts` for the arguments; the samples of a pair must have the same units.
     """
     statistics = [
         (Statistic.scores(first, [score], average), Statistic.scores(second, [score], average))

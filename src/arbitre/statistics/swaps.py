@@ -37,8 +37,8 @@ DRAWN: Final = 10_000
 BEYOND: Final = 10
 """Expected number of random swaps beyond the critical value at the strictest step of Holm's correction."""
 
-CHECKED: Final = 1_000
-"""Maximum number of swaps after which it is checked which tests need more, if only p adjusted by Holm is needed."""
+SWAPS_PER_CHECK: Final = 1_000
+"""Maximum number of swaps between two checks for tests that can stop early, if only Holm-adjusted p are needed."""
 
 SPREAD_TOLERANCE: Final = 1e-9
 """Maximum difference of standardised differences that count as equal."""
@@ -182,10 +182,11 @@ def number(tests: int, alpha: float) -> int:
 
 
 def p_for_holm(pairs: Sequence[tuple[Statistic, Statistic]], *, alpha: float, seed: int) -> list[float | None]:
-    """Return p of pairs of systems as `swapped` does for families of one pair, or less if adjusted p is 1 all the same.
+    """Return the p-value of each pair of systems, as `swapped` does for families of one pair.
 
-    Holm's correction of these p gives the same results. A pair whose adjusted p is certain to be 1 needs no more swaps,
-    so the time grows about linearly with the number of such pairs. See `swapped` for the arguments.
+    A p-value may be too small if its Holm-adjusted value is 1 in any case, so Holm's correction gives the same results.
+    Such a pair needs no more swaps, so the time grows about linearly with their number. See `swapped` for the
+    arguments.
     """
     drawn = number(len(pairs), alpha)
     tests = [
@@ -271,8 +272,8 @@ class _Family:
     """Pairs of systems on the same units, with their observed differences.
 
     Attributes:
-        units: Contribution of each unit to the columns of the systems minus those of the first system, for the columns
-            in which there is a difference; shape (units, differing columns).
+        units: Contribution of each unit to the columns of each system, minus that to the columns of the first system;
+            only the columns in which these differ; shape (units, differing columns).
     """
 
     def __init__(self, statistics: Sequence[Statistic], pairs: Sequence[tuple[int, int]]) -> None:
@@ -292,8 +293,8 @@ class _Family:
         relative -= relative[:, :1].copy()
         # most differences are 0: the systems have the same gold
         used = np.isin(np.arange(self.totals.shape[1]), statistics[0].used)
-        self._moving = (relative != 0.0).any(axis=0) & used
-        self.units = relative[:, self._moving]
+        self._differing_columns = (relative != 0.0).any(axis=0) & used
+        self.units = relative[:, self._differing_columns]
 
     def sizes(self, picked: Floats) -> Floats:
         """Return the absolute differences after swaps, divided by their spread; infinity if a score is undefined.
@@ -304,7 +305,7 @@ class _Family:
             picked: Sums of `units` over the units of each swap; shape (swaps, differing columns).
         """
         sums = np.zeros((len(picked), *self.totals.shape))
-        sums[:, self._moving] = picked
+        sums[:, self._differing_columns] = picked
         moved = sums[:, self.first] - sums[:, self.second]
         of = self.statistics[0].of
         sizes: Floats = np.abs(of(self.totals[self.first] - moved) - of(self.totals[self.second] + moved))[..., 0]
@@ -382,39 +383,39 @@ class _Test:
 def _try(tests: Sequence[_Test], seed: int, cells: int, *, for_holm: bool = False) -> None:
     """Try the swaps of tests. One matrix of random swaps serves all tests with the same number of units.
 
-    With `for_holm`, tests whose p adjusted by Holm is certain to be 1 end early.
+    With `for_holm`, tests whose Holm-adjusted p-value is certain to be 1 stop early.
     """
     together: dict[tuple[int, ...], list[_Test]] = {}
     for at, test in enumerate(tests):
         together.setdefault((at, 0, 0) if test.exact else (-1, len(test.every), test.tried), []).append(test)
     for group in together.values():
-        units, tried, left = len(group[0].every), group[0].tried, group
+        units, tried, remaining = len(group[0].every), group[0].tried, group
         swaps = _all_swaps if group[0].exact else partial(_random, seed=seed)
         width = max(units, sum(test.every.shape[1] for test in group), *(test.cells for test in group))
         rows = max(1, cells // width)
-        for swap in swaps(units, tried, min(rows, CHECKED) if for_holm else rows):
-            every = np.hstack([test.every for test in left])
-            ends = np.cumsum([test.every.shape[1] for test in left])[:-1]
-            for test, picked in zip(left, np.split(weighted_sums(swap, every), ends, axis=1), strict=True):
+        for swap in swaps(units, tried, min(rows, SWAPS_PER_CHECK) if for_holm else rows):
+            every = np.hstack([test.every for test in remaining])
+            ends = np.cumsum([test.every.shape[1] for test in remaining])[:-1]
+            for test, picked in zip(remaining, np.split(weighted_sums(swap, every), ends, axis=1), strict=True):
                 test.add(picked)
             if for_holm:
                 undecided = _undecided(tests)
-                left = [test for test in left if test in undecided]
-                if not left:
+                remaining = [test for test in remaining if test in undecided]
+                if not remaining:
                     break
 
 
 def _undecided(tests: Sequence[_Test]) -> set[_Test]:
-    """Return the tests of which more swaps can change p after Holm's correction.
+    """Return the tests whose Holm-adjusted p-value more swaps could change.
 
     More swaps can only raise `_Test.p`. If k tests have a p of at least 1 / k, their adjusted p is 1: only other tests
-    can come before them in Holm's order, so the smallest of them is multiplied by at least k.
+    can come before them in Holm's order, so Holm's correction multiplies the smallest of their p by at least k.
     """
     p = np.array([test.p for test in tests])
     falling = -np.sort(-p[~np.isnan(p)])
     enough = np.flatnonzero(falling * np.arange(1, len(falling) + 1) >= 1.0 + TIE_TOLERANCE)
-    least = falling[enough[-1]] if len(enough) else np.inf
-    return {test for test, low in zip(tests, (p < least).tolist(), strict=True) if low}
+    decided = falling[enough[-1]] if len(enough) else np.inf
+    return {test for test, is_lower in zip(tests, (p < decided).tolist(), strict=True) if is_lower}
 
 
 class _Largest:

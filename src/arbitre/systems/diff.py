@@ -46,11 +46,11 @@ SCORE_TOLERANCE: Final = 1e-9
 UNTESTED: Final = "The change was not tested: one of the evaluations has no results of single documents"
 UNDEFINED: Final = "Scores of the whole corpus that are undefined before or after were not tested"
 TOO_FEW: Final = (
-    "Too few {} differ for a test ({}): p would be above {:.2f} even if all of them changed in the same "
-    "direction; set a tolerance to limit the decrease"
+    "Too few {} differ for a test to be significant ({}): p would be above {:.2f} even if all of them changed in the "
+    "same direction; set a tolerance to limit the decrease"
 )
 CLUSTERS: Final = "Units of the tests: clusters of documents ({})"
-RUNS: Final = "Units of the tests: documents with all their runs ({})"
+RUNS: Final = "Units of the tests: documents, each with all its runs ({})"
 SHARED: Final = (
     "Scores and tests cover the documents that both evaluations have ({}); the score of leaves covers all documents"
 )
@@ -119,11 +119,12 @@ class EvaluationDiff:
         failed: Numbers of failed documents, before and after.
         newly_failed: Shared documents that failed only in the second evaluation.
         settings: Entries of the signature that differ. If there are any, the scores are not comparable.
-        notes: Units of the tests if they are clusters, and limits of the comparison, such as too few documents for a
-            test.
+        notes: The number of units of the tests, if these are clusters, and limitations of the comparison, such as too
+            few documents for a test.
         tolerance: Largest accepted decrease in a score, where an undefined score counts as 0; None to accept any
             decrease that is not significant.
-        clusters: Number of clusters of the shared documents; None if each document is a unit, or if they are unknown.
+        clusters: Number of clusters of the shared documents; None if each document is a unit, or if the clusters are
+            unknown.
     """
 
     score: str
@@ -300,7 +301,7 @@ def diff(
         The changes. Use `to_markdown()` for a comment on a pull request, and `to_junit()` for a CI server.
 
     Raises:
-        DataError: A file is not an evaluation, the `results.npz` beside it is of another evaluation, the evaluations
+        DataError: A file is not an evaluation, the `results.npz` next to it does not belong to it, the evaluations
             have no document in common or different clusters, the change cannot be tested or a score has become
             undefined and `fail_if_worse` is set without `tolerance`, or `fq(beta)` requires missing results of
             documents.
@@ -430,9 +431,9 @@ class _Side:
 
     @classmethod
     def read(cls, path: str | Path, score: str) -> Self:
-        """Read the scores from an `evaluation.json`, and the results of the documents from the file beside it.
+        """Read the scores of an `evaluation.json`, and the results of the documents in the `results.npz` next to it.
 
-        Raises DataError if the file is not an evaluation, or the results beside it are of another one.
+        Raises DataError if the file is not an evaluation, or if the two files do not belong together.
         """
         plain, file = read_evaluation(path), _file(path)
         archive = file.parent / RESULTS
@@ -465,7 +466,7 @@ class _Shared:
         names: Names of the shared documents.
         rows: Their rows in `tables`, in the same order.
         clusters: Cluster of each shared document; None if each document is a unit.
-        runs: Whether the clusters are the runs of one document.
+        by_run: Whether each cluster consists of the runs of one document.
     """
 
     score: str
@@ -474,7 +475,7 @@ class _Shared:
     names: list[str]
     rows: tuple[Indices, Indices]
     clusters: list[str] | None
-    runs: bool
+    by_run: bool
 
     @classmethod
     def of(cls, first: _Side, second: _Side, score: str) -> Self | None:
@@ -499,14 +500,14 @@ class _Shared:
         if not names:
             raise _nothing_shared(tables)
         ids = [document.id for document in tables[0].at(rows[0])]
-        (clusters, runs), (others, _) = (
+        (clusters, by_run), (others, _) = (
             assign_clusters(ids, None if side.clusters is None else [side.clusters[row] for row in own.tolist()])
             for side, own in zip((first, second), rows, strict=True)
         )
         pairs = set(zip(clusters or names, others or names, strict=True))
         if not len(set(clusters or names)) == len(set(others or names)) == len(pairs):
             raise different_clusters("both evaluations")
-        return cls(score, tables, keys, names, rows, clusters, runs)
+        return cls(score, tables, keys, names, rows, clusters, by_run)
 
     def _sample(self, side: int, tallies: Floats) -> Sample:
         """Return these tallies of the shared documents of a side, shape (documents, 5), for a test."""
@@ -540,9 +541,9 @@ class _Shared:
         alpha, known = threshold(LEVEL), [test for test in tests if test.p is not None]
         few = all(test.smallest_p > alpha / len(known) for test in known) and any(test.differing for test in known)
         partial = any(len(table) > len(rows) for table, rows in both)
-        units = "documents" if self.clusters is None or self.runs else "clusters"
+        units = "documents" if self.clusters is None or self.by_run else "clusters"
         notes = [
-            *[(RUNS if self.runs else CLUSTERS).format(len(set(self.clusters or ())))] * (self.clusters is not None),
+            *[(RUNS if self.by_run else CLUSTERS).format(len(set(self.clusters or ())))] * (self.clusters is not None),
             *[UNDEFINED] * (len(known) < len(tests)),
             *[TOO_FEW.format(units, max(test.differing for test in known), alpha)] * few,
             *[SHARED.format(len(self.rows[0]))] * partial,

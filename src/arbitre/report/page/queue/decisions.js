@@ -54,15 +54,15 @@ const madeHere = () =>
 const keyOf = (queue) => `arbitre-queue-${queue}`;
 const { kept, keep, store, isStored, restore, listen } = keeping(keyOf(data.key), madeHere, adopt);
 const nameOn = "-name"; // the name of the reviewer
-const madeOn = "-made"; // the digest of the decisions in the page that were taken over
+const madeOn = "-made"; // the digest of the decisions that came with the page when they were loaded
 const noteOn = ({ id }) => `-note-${id}`; // the note on a disagreement that is not decided
 const typedOn = ({ id }) => `-typed-${id}`; // a value that was typed and not accepted, as JSON text or as it was typed
-// Takes over the notes, typed values and name of the queue that was at this address before it was written again. Returns
-// its decisions as JSON lines, and the digest under `madeOn`; both empty if there was none.
-const lastHere = `at-${globalThis.location.pathname}`;
-const fromBefore = () => {
-  const before = kept("", keyOf(lastHere));
-  keep("", data.key, keyOf(lastHere));
+// Takes over the notes, typed values and reviewer name of the previous queue at this address. Returns its decisions as
+// JSON lines, and its digest (see `madeOn`); both are empty if there was no previous queue.
+const addressKey = `at-${globalThis.location.pathname}`;
+const takePrevious = () => {
+  const before = kept("", keyOf(addressKey));
+  keep("", data.key, keyOf(addressKey));
   if (before === "" || before === data.key) return { lines: "", made: "" };
   for (const name of [nameOn, ...data.disagreements.flatMap((one) => [noteOn(one), typedOn(one)])])
     if (!kept(name)) keep(name, kept(name, keyOf(before)));
@@ -89,9 +89,9 @@ const takeBack = () => {
   return step.map(([id]) => id);
 };
 
-// Takes over the decisions in JSON lines that match the queue. Returns the ids of those, the decisions and notes that
-// they replaced as JSON lines, and the other lines: stale ones, those that are no decisions, and those with an obstacle,
-// which are kept as typed values.
+// Loads the decisions in JSON lines that match the queue. Returns their ids, the decisions and notes that they replaced
+// (as JSON lines), and the lines that were not loaded: stale decisions, lines that are not decisions, and decisions with
+// a value that cannot be used here, which is kept as a typed value.
 const take = (whole, obstacleTo) => {
   const result = { loaded: new Set(), replaced: [], stale: [], unreadable: [], refused: [] };
   for (const line of whole

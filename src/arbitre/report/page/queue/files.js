@@ -33,8 +33,8 @@ const rejected = (name, lines) =>
         ),
       ]
     : [];
-// Takes over the decisions of a text, lists those that cannot be and those that were replaced, and says how many.
-// Returns whether any is listed.
+// Loads the decisions in a text, shows their number, and lists the decisions and notes that were replaced and the lines
+// that were not loaded. Returns whether the list has any entries.
 const load = (whole) => {
   const { loaded, ...others } = take(whole, obstacle);
   at("q-stale").replaceChildren(

@@ -238,10 +238,10 @@ const start = () => {
   );
   for (const name of FILTERS) filterAt(name).addEventListener("change", filtered);
   restore();
-  const { lines, made } = fromBefore();
-  // The decisions in the page replace those of earlier visits, but not again, since some may have been withdrawn here.
-  const given = lines + ([made, kept(madeOn)].includes(data.made) ? "" : data.decisions);
-  const listed = given !== "" && load(given);
+  const { lines, made } = takePrevious();
+  // The decisions in the page replace those of earlier visits, but only once, as some may have been withdrawn since.
+  const toLoad = lines + ([made, kept(madeOn)].includes(data.made) ? "" : data.decisions);
+  const hasList = toLoad !== "" && load(toLoad);
   keep(madeOn, data.made);
   at("q-name").value ||= kept(nameOn);
   at("q-name").addEventListener("input", () => keep(nameOn, at("q-name").value.trim()));
@@ -277,7 +277,7 @@ const start = () => {
   measure();
   follow();
   remember(true);
-  if (listed) show("files", { push: false });
+  if (hasList) show("files", { push: false });
   storeAll();
 };
 if (data.disagreements.length) start();

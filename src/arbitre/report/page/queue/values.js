@@ -45,7 +45,7 @@ const contrasted = (values) => {
     return texts.map((whole) =>
       whole === "" ? shown(whole) : whole === first ? prose(first, others[0])[0] : prose(first, whole)[1],
     );
-  const coded = new Set(distinct.map(seenIn)).size < distinct.length || undefined;
+  const showCodes = new Set(distinct.map(appearance)).size < distinct.length || undefined;
   const parts = distinct.map((whole) => partsOf(values[texts.indexOf(whole)]));
   const same = parts.map((part) => new Array(part.length).fill(true));
   const flags = (found) => found.flatMap((run) => run.parts.map(() => run.same));
@@ -59,7 +59,7 @@ const contrasted = (values) => {
   }
   return texts.map((whole) => {
     const at = distinct.indexOf(whole);
-    return whole === "" ? shown(whole) : make("bdi", {}, marked("mark", runs(parts[at], same[at]), coded));
+    return whole === "" ? shown(whole) : make("bdi", {}, marked("mark", runs(parts[at], same[at]), showCodes));
   });
 };
 

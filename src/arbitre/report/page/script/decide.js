@@ -126,7 +126,7 @@ const candidates = (one, own, subject) => {
     const [raw, name] = [node.verdict === "missing" ? null : rawOf(node, "predicted"), data.subjects[at].name];
     if (name && !found.get(raw)?.includes(name)) found.set(raw, [...(found.get(raw) ?? []), name]);
   });
-  if (own.gold !== null && own.gold_pointer !== "" && !found.has(null)) found.set(null, []); // unless gold counts as absent
+  if (own.gold !== null && own.gold_pointer !== "" && !found.has(null)) found.set(null, []); // not if gold counts as absent
   found.delete(own.gold);
   return [...found].map(([raw, names]) => ({ raw, names }));
 };

@@ -103,10 +103,10 @@ const difference = (a, b) => {
   const [lost, put] = common(a, b);
   return [runs(a, lost), runs(b, put)];
 };
-const marked = (tag, found, coded) =>
+const marked = (tag, found, showCodes) =>
   found.map(({ same, parts }) => {
     const whole = parts.join("");
-    return same ? visible(whole) : make(tag, {}, differing(whole, coded));
+    return same ? visible(whole) : make(tag, {}, differing(whole, showCodes));
   });
 
 // Splits two texts into parts that are equal and parts that differ, both in order: `{ same, sides }`, as lists of words or
@@ -180,17 +180,17 @@ const reaching = (all, least) => {
   for (let length = 0; place < all.length && length < least; place += 1) length += all[place].length;
   return place;
 };
-// Whether two different texts look the same, so that all their signs are shown.
-const areTwins = (left, right) => left !== right && seenIn(left) === seenIn(right);
+// Whether two different texts look the same. If so, all their invisible characters are shown.
+const lookAlike = (left, right) => left !== right && appearance(left) === appearance(right);
 // Renders the part of two texts at a place. Long equal stretches, and long differing ones, are folded if there are `folds`.
 const drawPart = (parts, at, boxes, folds) => {
   const { same, sides } = parts[at];
-  const coded = (!same && areTwins(...sides.map((own) => own.join("")))) || undefined;
+  const showCodes = (!same && lookAlike(...sides.map((own) => own.join("")))) || undefined;
   if (!same)
     return ["del", "ins"].forEach((tag, side) => {
       const own = sides[side];
       const most = lengthOf(own) > 2 * ROOM ? reaching(own, ROOM) : own.length;
-      if (own.length) boxes[side].append(make(tag, {}, differing(own.slice(0, most).join(""), coded)));
+      if (own.length) boxes[side].append(make(tag, {}, differing(own.slice(0, most).join(""), showCodes)));
       if (most < own.length) boxes[side].append(...foldText(own.slice(most).join(""), [tag], folds));
     });
   const [own] = sides;
@@ -234,7 +234,7 @@ const drawn = (parts, long) => {
 // A value that is marked as a whole, not in part.
 const entire = (tag, whole, render) => make(tag, { class: "entire" }, shown(whole, 0, render));
 const entireBoth = (left, right) => {
-  const render = areTwins(left, right) ? allShown : undefined;
+  const render = lookAlike(left, right) ? allShown : undefined;
   return [entire("del", left, render), entire("ins", right, render)];
 };
 // Renders two texts: the parts that differ are marked if the texts are similar, else the texts as a whole.

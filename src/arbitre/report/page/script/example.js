@@ -7,8 +7,8 @@ const tokensOf = (pointer) =>
   pointer.split("/").slice(1).map((token) => token.replace(/~1/g, "/").replace(/~0/g, "~"));
 const keptBy = data.subjects.map((subject) => new Map(subject.documents.map((document) => [document.key, document])));
 const isPosition = (index) => /^\d+(\/\d+)*$/.test(index);
-// The row of an example in a system: its gold entry, or the predicted entry; in other systems only if gold has no such
-// entry there either, and if entries have names, since positions differ between predictions.
+// The row of an example in a system: that of its gold entry or, without one, of its predicted entry. In other systems, the
+// latter only if it is spurious there too and has a name, because positions are not comparable between predictions.
 const rowIn = (one, subject, own) => {
   const rows = keptBy[subject].get(one.document)?.rows ?? [];
   if (one.gold_index !== null) {

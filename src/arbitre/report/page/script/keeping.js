@@ -31,25 +31,25 @@ const linesById = (whole) => {
 // tab; without a line, the decision was withdrawn there.
 const keeping = (key, ownLines, takeLine) => {
   let known = { whole: "", lines: new Map() }; // the decisions as this tab last wrote or read them
-  const unkept = new Map(); // texts by key and name that the browser has refused to keep, so that only this page has them
-  const kept = (name = "", under = key) => {
-    const whole = under + name;
-    if (whole !== key && unkept.has(whole)) return unkept.get(whole);
+  const unsaved = new Map(); // texts that the browser refused to store, by key and name; lost when the page is closed
+  const kept = (name = "", prefix = key) => {
+    const whole = prefix + name;
+    if (whole !== key && unsaved.has(whole)) return unsaved.get(whole);
     try {
       return localStorage.getItem(whole) ?? "";
     } catch {
       return "";
     }
   };
-  const keep = (name, value, under = key) => {
-    const whole = under + name;
+  const keep = (name, value, prefix = key) => {
+    const whole = prefix + name;
     try {
       if (value === "" && whole !== key) localStorage.removeItem(whole);
       else localStorage.setItem(whole, value);
-      unkept.delete(whole);
+      unsaved.delete(whole);
       return true;
     } catch {
-      unkept.set(whole, value);
+      unsaved.set(whole, value);
       return false;
     }
   };
@@ -63,18 +63,18 @@ const keeping = (key, ownLines, takeLine) => {
     for (const id of changed) takeLine(id, others.get(id));
     return changed;
   };
-  // Writes the decisions, after those of other tabs were taken over, and the texts that the browser has refused to keep.
-  // Returns the ids of the decisions taken over.
+  // Merges the decisions of other tabs, then stores all decisions, and the texts that the browser refused before.
+  // Returns the ids of the merged decisions.
   const store = () => {
     const changed = merge();
     const lines = ownLines();
     const whole = [...lines.values()].map((line) => `${line}\n`).join("");
     if (keep("", whole)) known = { whole, lines };
-    for (const [name, value] of [...unkept]) if (name !== key) keep(name, value, "");
+    for (const [name, value] of [...unsaved]) if (name !== key) keep(name, value, "");
     return changed;
   };
   // Whether the browser keeps everything after the page is closed.
-  const isStored = () => unkept.size === 0;
+  const isStored = () => unsaved.size === 0;
   // Takes over the decisions of earlier visits.
   const restore = () => {
     const whole = kept();

@@ -5,35 +5,35 @@ const MANY = 30; // maximum length of lists
 const HIDDEN =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udfff]/u;
 
-const code = (sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+const code = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 // Text for places where elements are not allowed.
-const plain = (whole) => [...whole].map((sign) => (HIDDEN.test(sign) ? code(sign) : sign)).join("");
+const plain = (whole) => [...whole].map((character) => (HIDDEN.test(character) ? code(character) : character)).join("");
 const asCode = (name) => make("span", { class: "ctl" }, name);
 const visible = (whole) => {
   const parts = [];
   let seen = "";
-  for (const sign of whole) {
-    if (sign !== "\n" && !HIDDEN.test(sign)) {
-      seen += sign;
+  for (const character of whole) {
+    if (character !== "\n" && !HIDDEN.test(character)) {
+      seen += character;
       continue;
     }
     if (seen) parts.push(seen);
     seen = "";
-    parts.push(asCode(sign === "\n" ? "↵" : code(sign)));
-    if (sign === "\n") parts.push(sign);
+    parts.push(asCode(character === "\n" ? "↵" : code(character)));
+    if (character === "\n") parts.push(character);
   }
   return seen ? [...parts, seen] : parts;
 };
-const SPACES = /([^\S\n ])/gu; // others than the usual ones
-const UNSEEN = /([^\S\n ]|[\u034f\u200c\u200d\ufe00-\ufe0f])/gu; // and signs that join, separate or vary those around them
-// What a reader sees of a text, apart from the signs that `visible` shows.
-const seenIn = (whole) => whole.replace(SPACES, " ").replace(UNSEEN, "");
-// A part of a text that differs from another text: spaces alone, and unusual ones, are made visible; with `coded` also the
-// signs without a look of their own, which emoji need.
-const differing = (whole, coded = !/\p{Extended_Pictographic}/u.test(whole)) => {
+const SPACES = /([^\S\n ])/gu; // unusual spaces
+const INVISIBLE = /([^\S\n ]|[\u034f\u200c\u200d\ufe00-\ufe0f])/gu; // the same, and joiners, non-joiners and variation selectors
+// A text as it looks apart from the characters that `visible` shows: without invisible ones, and with plain spaces.
+const appearance = (whole) => whole.replace(SPACES, " ").replace(INVISIBLE, "");
+// A part of a text that differs from another text. Shows unusual spaces, and parts that consist of spaces only. With
+// `showCodes`, also shows the codes of joiners and variation selectors; by default not for emoji, which use them.
+const differing = (whole, showCodes = !/\p{Extended_Pictographic}/u.test(whole)) => {
   const blank = /^[^\S\n]+$/u.test(whole);
   const spaces = (part) => [...part].map(() => asCode("␣"));
-  return whole.split(coded ? UNSEEN : SPACES).flatMap((part, at) => (at % 2 ? asCode(code(part)) : blank ? spaces(part) : visible(part)));
+  return whole.split(showCodes ? INVISIBLE : SPACES).flatMap((part, at) => (at % 2 ? asCode(code(part)) : blank ? spaces(part) : visible(part)));
 };
 const allShown = (whole) => differing(whole, true);
 // A name that may be broken between its parts.
@@ -70,7 +70,7 @@ const text = (value, literal, indent) => {
 const apart = (whole, place) => (/[\uD800-\uDBFF]/.test(whole[place - 1] ?? "") ? place - 1 : place);
 const cut = (whole, most) => whole.slice(0, apart(whole, most));
 // Renders a text; a long one is cut to the part around a position, with a button for the rest.
-const shown = (whole, place = 0, render = seenIn(whole).trim() ? visible : allShown) => {
+const shown = (whole, place = 0, render = appearance(whole).trim() ? visible : allShown) => {
   if (whole === "") return make("span", { class: "absent" }, `“” (${say("js.empty")})`);
   if (whole.length <= ROOM) return make("bdi", {}, render(whole, 0));
   const start = apart(whole, Math.max(0, Math.min(place - Math.floor(ROOM / 3), whole.length - ROOM)));
