@@ -151,7 +151,7 @@ def _unaccent(text: str) -> str:
 
 
 _BASE_LETTERS: Final = {"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d"}
-"""Letters that no Unicode normal form decomposes."""
+"""Basic letters of the common letters that no Unicode normal form decomposes."""
 
 _WITHOUT_BASE: Final = re.compile("[œæøłđŒÆØŁĐ]")
 
@@ -471,8 +471,8 @@ catalogue: Final = Catalogue(
             _of_texts(
                 "base-letters",
                 _base_letters,
-                "the text with basic Latin letters for those that `nfkc` and `unaccent` leave unchanged: œ becomes oe, "
-                "æ ae, ø o, ł l, and đ d",
+                "the text with œ replaced by oe, æ by ae, ø by o, ł by l, and đ by d; `nfkc` and `unaccent` leave these "
+                "letters unchanged",
                 "texts that differ in letters such as œ and oe, ł and l",
             ),
             _of_texts(
