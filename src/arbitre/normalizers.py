@@ -471,8 +471,8 @@ catalogue: Final = Catalogue(
             _of_texts(
                 "base-letters",
                 _base_letters,
-                "the text with œ replaced by oe, æ by ae, ø by o, ł by l, and đ by d; `nfkc` and `unaccent` leave these "
-                "letters unchanged",
+                "the text with œ replaced by oe, æ by ae, ø by o, ł by l, and đ by d; `nfkc` and `unaccent` leave "
+                "these letters unchanged",
                 "texts that differ in letters such as œ and oe, ł and l",
             ),
             _of_texts(

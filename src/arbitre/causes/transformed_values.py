@@ -162,7 +162,7 @@ def _with_other_field(sample: Sample, value: WrongValue) -> bool:
     if affix is None or not pointer:
         return False
     item = value_at(sample.pairs[value.fault.document].gold, pointer.rpartition("/")[0])
-    return isinstance(item, dict) and affix.around("").strip() in item.values()
+    return isinstance(item, dict) and affix.add_to("").strip() in item.values()
 
 
 def _with_affixes(path: str, values: Sequence[WrongValue], *, added: bool) -> Iterator[Proposal]:
