@@ -108,6 +108,8 @@ SAMPLES = [
     "12",
     " 1.5 ",
     "12-15",
+    "3 1/2",
+    "2 s. 6 d.",
     "IV",
     "2024-01-31",
     [],
@@ -122,7 +124,8 @@ SAMPLES = [
 def test_normalisers_yield_their_declared_kinds(name, tmp_path):
     file = tmp_path / "names.json"
     file.write_text('[{"name": "12", "variants": ["ab", "1"]}]', encoding="utf-8")
-    normalizer = catalogue.build({name: {"file": str(file)} if name == "authority" else {}})
+    options = {"authority": {"file": str(file)}, "mixed-units": {"units": {"s": 1, "d": 12}}}
+    normalizer = catalogue.build({name: options.get(name, {})})
     made = {kind: set() for kind in Kind}
     for value in SAMPLES:
         made[kind_of(value)].add(kind_of(normalizer(value)))
