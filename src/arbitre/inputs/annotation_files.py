@@ -257,7 +257,7 @@ def _label_studio(task: Json, found: Found, place: _Place, several: Sequence[str
 
 
 def _person(value: Json) -> str | None:
-    """Return the name of the person in `completed_by`: an id, or an object with the address or the id."""
+    """Return the person in `completed_by`: an id, or an object with the email address, the user name or the id."""
     if isinstance(value, dict):
         value = next((value[key] for key in ("email", "username", "id") if value.get(key) is not None), None)
     return None if value is None else str(value)
