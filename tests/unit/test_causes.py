@@ -231,6 +231,7 @@ def test_all_runs_of_a_document_are_examined(emptied):
     assert (analysis.documents, analysis.f1q) == (64, pytest.approx(2 / 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ids", "runs", "values", "each"), [(24, 20, 1, 16), (40, 12, 1, 12), (40, 30, 1, 12), (24, 20, 500, 10)]
 )

