@@ -239,15 +239,10 @@ def _unmatched(sample: Sample, path: str) -> Mapping[tuple[int, str], list[int]]
 
 def _below(sample: Sample, places: Iterable[tuple[int, str]]) -> tuple[int, ...]:
     """Return the numbers of the faults of predicted values at some places, or inside them; one fault for each first."""
-    wanted, first, others = {*places}, dict[tuple[int, str], int](), list[int]()
-    for fault in sample.faults:
-        pointer = fault.predicted_pointer
-        while pointer:
-            if (fault.document, pointer) in wanted:
-                known = first.setdefault((fault.document, pointer), fault.number)
-                others += [fault.number] if known != fault.number else []
-                break
-            pointer = pointer.rpartition("/")[0]
+    first, others = dict[tuple[int, bool, str], int](), list[int]()
+    for number, place in sample.faults_inside({(document, False, pointer) for document, pointer in places}):
+        if first.setdefault(place, number) != number:
+            others.append(number)
     return (*first.values(), *others)
 
 

@@ -403,7 +403,7 @@ def flattened_lists(sample: Sample) -> Iterator[Proposal]:
                 "promoted",
                 "prediction",
                 (path,),
-                _at_or_below(sample, ends),
+                tuple(dict.fromkeys(number for number, _ in sample.faults_inside(ends))),
                 replacement(places),
                 p,
                 advice=f"Ask for each item of {outer} only once, with its list at {path.removesuffix('/*')}: "
@@ -423,20 +423,6 @@ def _groups(
             if isinstance(items, list) and (groups := list(inner.groups(items))):
                 places[document][place] = items, inner.merged(items, groups)
                 yield from ((document, place, items, group) for _, group in groups)
-
-
-def _at_or_below(sample: Sample, ends: Container[tuple[int, bool, str]]) -> tuple[int, ...]:
-    """Return the numbers of the faults at or below some pointers.
-
-    `ends` contains the document, the side (true for gold) and the JSON Pointer of each.
-    """
-    found = dict[int, None]()
-    for fault in sample.faults:
-        for pointer, gold in ((fault.gold_pointer, True), (fault.predicted_pointer, False)):
-            tokens = tokens_of(pointer or "")
-            if any((fault.document, gold, pointer_to(tokens[:depth])) in ends for depth in range(1, len(tokens) + 1)):
-                found[fault.number] = None
-    return tuple(found)
 
 
 DETECTORS: Final[tuple[Detector, ...]] = (on_another_level, flattened_lists)

@@ -30,7 +30,7 @@ from arbitre.schema.describe import schema_path
 from arbitre.values import ABSENT, Kind, canonical, number_of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices
     from arbitre.causes.changes import Change, Places
@@ -382,6 +382,20 @@ class Sample:
                 if end is not None:
                     ends[fault.document, gold, end].append(fault.number)
         return dict(ends)
+
+    def faults_inside(self, places: Container[tuple[int, bool, str]]) -> Iterator[tuple[int, tuple[int, bool, str]]]:
+        """Yield the number of each fault at some places or inside them, with the innermost place.
+
+        A place is a document, a side (true for gold) and a JSON Pointer other than that of the root. If the fault is at
+        or inside places on both sides, it is yielded for both.
+        """
+        for fault in self.faults:
+            for end, gold in ((fault.gold_pointer, True), (fault.predicted_pointer, False)):
+                around = end
+                while around and (fault.document, gold, around) not in places:
+                    around = around.rpartition("/")[0]
+                if around:
+                    yield fault.number, (fault.document, gold, around)
 
     @cached_property
     def leaves(self) -> Mapping[str, Sequence[LeafPair]]:

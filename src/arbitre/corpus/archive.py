@@ -162,7 +162,20 @@ def read_archive(path: Path, evaluation_file: Path | None = None) -> Evaluation:
             belong to `evaluation_file`, or this file was edited. Files of earlier versions do not record which one they
             belong to.
     """
-    found, reason, expected_digest = None, "", None
+    evaluation, expected_digest = _read(path)
+    if expected_digest is None or evaluation_file is None or not evaluation_file.exists():
+        return evaluation
+    if expected_digest != _identity(strict_json.load(evaluation_file)):
+        raise DataError.of(
+            f"{path.name} does not belong to {evaluation_file.name}, which was edited or comes from another evaluation",
+            file=str(path),
+            hint=f"Keep each evaluation in its own folder. Undo changes to {evaluation_file.name}, or evaluate again.",
+        )
+    return evaluation
+
+
+def _read(path: Path) -> tuple[Evaluation, str | None]:
+    """Read an archive, and the digest of the `evaluation.json` that was written along with it."""
     try:
         with ZipFile(path) as archive:
             edited = DIGEST not in archive.namelist() or archive.read(DIGEST) != _digest(archive)
@@ -170,27 +183,17 @@ def read_archive(path: Path, evaluation_file: Path | None = None) -> Evaluation:
             text = json.loads(arrays["text"].tobytes())
             if text["format"] == FORMAT and not edited:
                 found = _evaluation(text, {name: arrays[name] for name in arrays if name != DIGEST})
-                expected_digest = text.get("evaluation")
+                return found, text.get("evaluation")
             reason = "a file that was edited" if edited else f"the format {text['format']!r}"
     except OSError as error:
         raise unreadable(path, error) from error
     except _DAMAGE as error:
         reason = clipped(f"a damaged file: {error}" if str(error) else f"a damaged file: {type(error).__name__}")
-    if found is None:
-        raise DataError.of(
-            f"Expected results in the format {FORMAT!r}, got {reason}",
-            file=str(path),
-            hint="Evaluate again with this version of arbitre.",
-        )
-    if expected_digest is None or evaluation_file is None or not evaluation_file.exists():
-        return found
-    if expected_digest != _identity(strict_json.load(evaluation_file)):
-        raise DataError.of(
-            f"{path.name} does not belong to {evaluation_file.name}, which was edited or comes from another evaluation",
-            file=str(path),
-            hint=f"Keep each evaluation in its own folder. Undo changes to {evaluation_file.name}, or evaluate again.",
-        )
-    return found
+    raise DataError.of(
+        f"Expected results in the format {FORMAT!r}, got {reason}",
+        file=str(path),
+        hint="Evaluate again with this version of arbitre.",
+    )
 
 
 def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:

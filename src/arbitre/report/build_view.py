@@ -6,7 +6,6 @@ the steps of the survival curve.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -42,6 +41,7 @@ from arbitre.report.view import (
     SystemsView,
     TrustView,
 )
+from arbitre.report.worst_documents import digest
 from arbitre.signature import Signature
 from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES
 from arbitre.values import SIDES
@@ -140,8 +140,8 @@ def _causes(analysis: Mapping[str, Any], alignments: Mapping[str, Any]) -> dict[
         }
         for cause in analysis["causes"]
     ]
-    digest = hashlib.sha256(compact(analysis).encode("utf-8", "surrogatepass")).hexdigest()
-    return {name: value for name, value in analysis.items() if name != "causes"} | {"rows": rows, "digest": digest}
+    others = {name: value for name, value in analysis.items() if name != "causes"}
+    return others | {"rows": rows, "digest": digest(compact(analysis))}
 
 
 def agreed_view(agreed: Mapping[str, Any] | None, alignments: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -5,7 +5,6 @@ The template only lays out the view model; it computes no scores.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +33,7 @@ from arbitre.report.statistics_text import (
     provenance,
     to_best,
 )
-from arbitre.report.worst_documents import MAX_ROWS
+from arbitre.report.worst_documents import MAX_ROWS, digest
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
@@ -403,7 +402,7 @@ def _key(plain: Mapping[str, Any]) -> str:
         [one["name"], one["signature"]["long"], one["headline"], one["curve"], (one["causes"] or {}).get("digest")]
         for one in plain["subjects"]
     ]
-    return hashlib.sha256(compact(results).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return digest(compact(results))[:16]
 
 
 _DOCUMENT_SCORES: Final = ("f1q", "imq", "irq", "amq", "gold", "predicted")

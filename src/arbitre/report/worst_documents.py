@@ -80,7 +80,7 @@ USUAL_READING: Final = ReadOptions()
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of the text of an evaluation, which identifies the evaluation of the alignments."""
+    """Return the SHA-256 of a text. That of `evaluation.json` identifies the evaluation of the alignments."""
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
