@@ -28,7 +28,7 @@ RARELY: Final = 50_000, 20, 50
 """Thresholds of the garbage collector while documents are compared. Documents have no reference cycles: collecting less
 often saves 6 to 8% of the time of an evaluation."""
 _OUTER_THRESHOLDS: Final[list[tuple[int, int, int]]] = []
-"""Thresholds before each call of `collecting_rarely` that has not ended."""
+"""Thresholds before each context of `collecting_rarely` that is still open."""
 _THRESHOLDS_LOCK: Final = threading.Lock()
 
 
@@ -36,7 +36,7 @@ _THRESHOLDS_LOCK: Final = threading.Lock()
 def collecting_rarely() -> Iterator[None]:
     """Run the garbage collector less often in this context.
 
-    With several threads, the thresholds are restored when the last one leaves it.
+    If several threads use it, the thresholds are restored when the last thread leaves it.
     """
     with _THRESHOLDS_LOCK:
         _OUTER_THRESHOLDS.append(gc.get_threshold())

@@ -151,7 +151,7 @@ def _unaccent(text: str) -> str:
 
 
 _BASE_LETTERS: Final = {"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d"}
-"""Basic letters of the common letters that no Unicode normal form decomposes."""
+"""Replacements for common letters that no Unicode normal form decomposes."""
 
 _WITHOUT_BASE: Final = re.compile("[œæøłđŒÆØŁĐ]")
 
@@ -353,7 +353,7 @@ def _mixed_units_with(options: Mapping[str, Any]) -> Normalizer:
     for unit in options["units"]:
         if not _UNIT.fullmatch(unit):
             raise SchemaError.of(
-                f"Expected the units of `mixed-units` to be words without digits and white space, got {shown(unit)}",
+                f"Expected the units of `mixed-units` to be words without digits or white space, got {shown(unit)}",
                 pointer="/mixed-units/units",
                 hint='For "£3 5s. 6d.", write {"£": 1, "s": 20, "d": 240}.',
             )

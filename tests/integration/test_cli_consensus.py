@@ -158,7 +158,7 @@ def test_an_annotator_with_an_empty_file_is_refused(command, folder):
     arguments = [f"{name}={name}.jsonl" for name in ANNOTATORS]
     result = CliRunner().invoke(app, [command, "--schema", "s.json", *arguments])
     assert result.exit_code == 2
-    assert "Expected documents of each annotator, got none of 'cy'" in result.stderr
+    assert "Expected documents from each annotator, got none from 'cy'" in result.stderr
 
 
 @pytest.mark.usefixtures("folder")

@@ -463,7 +463,7 @@ def test_fractions_and_mixed_units_are_exact():
 
 @pytest.mark.parametrize("unit", ["5s", "l s", ""])
 def test_a_unit_with_digits_or_white_space_is_refused(unit):
-    with pytest.raises(SchemaError, match="to be words without digits and white space") as caught:
+    with pytest.raises(SchemaError, match="to be words without digits or white space") as caught:
         catalogue.build({"mixed-units": {"units": {unit: 1, "d": 240}}})
     assert caught.value.pointer == "/mixed-units/units"
 

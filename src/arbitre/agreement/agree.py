@@ -273,8 +273,8 @@ def agree(
 
     Raises:
         SchemaError: The schema is invalid.
-        DataError: A document cannot be read, an annotator has no documents or two with the same id, or no document has
-            two annotators.
+        DataError: A document cannot be read, an annotator has no documents or two documents with the same id, or no
+            document has two annotators.
         OptionError: An option is unknown, its value is invalid, or `schema` is missing.
     """
     given: dict[str, Any] = dict(options)
@@ -351,8 +351,8 @@ def read_annotations(
     The documents of annotation tools have a list `spans`. Predictions that cannot be read are left out.
 
     Raises:
-        DataError: A document of an annotator or a whole source cannot be read, or an annotator has no documents, or two
-            with the same id.
+        DataError: A document of an annotator or a whole source cannot be read, or an annotator has no documents or two
+            documents with the same id.
     """
     sides = [*annotators.items(), *(systems or {}).items()]
     taken = [(*side, given) for side, given in zip(sides, taken_from_memory(sides, options.id_key), strict=True)]
@@ -364,8 +364,8 @@ def read_annotations(
     for name, own in documents.items():
         if not own:
             raise DataError.of(
-                f"Expected documents of each annotator, got none of {name!r}",
-                hint="Check whether its files are complete, or leave this annotator out.",
+                f"Expected documents from each annotator, got none from {name!r}",
+                hint="Check that no files of this annotator are missing, or leave the annotator out.",
             )
     predictions = {
         name: [(item.id, item.value) for item in _records(name, each, given, options) if isinstance(item, Record)]

@@ -59,8 +59,8 @@ LEAST_PAIRS: Final = 20
 """Minimum number of pairs of different items for an estimate of their similarity."""
 
 MOST_PAIRS: Final = 5_000
-"""Maximum number of pairs of different items that are compared, unless two lists alone have more; approximately also
-that of matched pairs."""
+"""Approximate maximum number of pairs of different items that are compared, and of pairs of items of two annotators. At
+least one list, or one pair of lists, is always used in full."""
 
 SAME: Final = 0.4
 """Position of the minimum quality of items that count as the same, between the mean quality of different items (0) and

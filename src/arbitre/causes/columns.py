@@ -1,6 +1,6 @@
-"""Causes that affect columns: one field in all items of a list.
+"""Causes that affect columns: shifted rows, ditto marks, and numbers that differ by a constant.
 
-These are values that are shifted by a row, ditto marks, and numbers that differ by a constant.
+A column is one field in all items of a list.
 """
 
 from __future__ import annotations
@@ -546,7 +546,7 @@ MAX_P: Final = 0.01
 def shifts(sample: Sample) -> Iterator[Proposal]:
     """Propose to shift columns back, or to subtract a constant from numbers, whichever explains more values.
 
-    Consecutive numbers of the next row are also larger by 1. Ditto marks are proposed in addition.
+    Both can explain consecutive numbers: those of the next row are larger by 1. Also propose to replace ditto marks.
     """
     columns = _columns(sample)
     for path in sample.faults_by_path:

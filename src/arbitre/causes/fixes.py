@@ -41,13 +41,13 @@ MIN_HELD_OUT: Final = 20
 """Minimum number of documents of a corpus whose changes are tested on held-out documents."""
 
 MAPPING: Final = "value-mapping"
-"""The kind of cause that maps values to other values. Each pair may be due to chance."""
+"""The kind of cause that maps values to other values. Each pair of values may be due to chance."""
 
 MIN_HELD_OUT_SHARE: Final = 0.5
 """Minimum held-out gain of a value-mapping, as a share of its gain."""
 
 MISREAD_SHARE: Final = 0.5
-"""Minimum share of predicted values that resemble gold in a value-mapping that may contain misread values."""
+"""Minimum share of values that resemble gold for a value-mapping to count as possibly misread."""
 
 GATE: Final = "gate"
 """Name of the gate among the kinds of changes to accept."""
@@ -207,7 +207,7 @@ def _confirmed_share(found: Found) -> float:
     """Return the share of the gain of a mapping that is due to pairs of values in more than `RECURS` documents.
 
     This is equivalent to leave-one-out cross-validation of documents: pairs in fewer documents would not be found if
-    one of these were left out.
+    one of those documents were left out.
     """
     pairs: defaultdict[object, list[SampleFault]] = defaultdict(list)
     for fault in found.faults:

@@ -372,7 +372,7 @@ def _inner_lists(sample: Sample) -> Iterator[_InnerList]:
 
 
 def flattened_lists(sample: Sample) -> Iterator[Proposal]:
-    """Propose to merge consecutive items that are rows of one item: they differ in the fields of an inner object."""
+    """Propose to merge consecutive items that are rows of one item: they differ only in fields of an inner object."""
     several = list(_inner_lists(sample))
     for inner in several:
         tokens = (*inner.path, STAR, inner.key, STAR)

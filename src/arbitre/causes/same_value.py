@@ -143,7 +143,7 @@ MIXED: Final[tuple[dict[str, Json], ...]] = tuple(
         {"dollars dollar $": 1, "cents cent ct c": 100},
     )
 )
-"""Amounts in a main unit and its parts."""
+"""Normalisers for amounts in a main unit and its parts."""
 
 NUMBERS: Final = (
     _notation(1.5, "number-format", "number"),
@@ -161,7 +161,7 @@ NUMBERS: Final = (
     *(_notation(2.5, "amount", spec) for spec in MIXED),
 )
 READ: Final = tuple(json.dumps(spec, ensure_ascii=False) for spec in ("fraction", *MIXED))
-"""Normalisers that read further texts as numbers."""
+"""Further normalisers that convert texts to numbers, as JSON texts."""
 
 DECIMALS: Final = (None, ".", ",")
 NUMERAL: Final = re.compile(r"[-+−(]?\d(?:[\d.,'’ \u00a0\u202f]*\d)?\)?")
@@ -198,8 +198,8 @@ def unit_of(value: Json) -> str | None:
 def are_one_unit(units: Collection[str]) -> bool:
     """Return whether all units are the same in different spellings: the shorter ones abbreviate the longest one.
 
-    A spelling without a whole word does not abbreviate another, as "m" and "mm" are different units. Symbols of the
-    metric system abbreviate only their own unit.
+    If there are several, the longest must have at least `MIN_WORD` letters: "m" and "mm" are different units. The
+    symbols in `SYMBOLS` abbreviate only their own units.
 
     >>> are_one_unit(["kg", "kilogrammes"]), are_one_unit(["fr.", "francs"])
     (True, True)

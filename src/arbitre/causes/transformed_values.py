@@ -49,10 +49,10 @@ MONTHS: Final = 12
 """Number of months in a year."""
 
 MAX_AFFIX: Final = 40
-"""Maximum number of characters before and after a value that are the same for many values."""
+"""Maximum number of characters of a prefix and a suffix together."""
 
 MAX_P: Final = 0.01
-"""Maximum p-value of a prefix and a suffix."""
+"""Maximum p-value of an affix."""
 
 
 class WrongValue(NamedTuple):
@@ -136,8 +136,8 @@ class Affix(NamedTuple):
 def affix_of(value: str, text: str) -> Affix | None:
     """Return the prefix and suffix that a text adds to a value; None if it does not contain the value as whole words.
 
-    Also None if only punctuation is added, which is another notation of the value, or if the value has no letters, so
-    that added words are a unit.
+    Also None if the text adds only punctuation, which makes it another notation of the value, or if the value has no
+    letters, in which case added words may be a unit.
 
     >>> affix_of("Briand", "M. Briand"), affix_of("Briand", "Briand¹")
     (Affix(prefix='M. ', suffix=''), Affix(prefix='', suffix='¹'))
@@ -154,7 +154,7 @@ def affix_of(value: str, text: str) -> Affix | None:
 
 
 def _with_other_field(sample: Sample, value: WrongValue) -> bool:
-    """Return whether a predicted text is gold with the value of another field of the gold object before or after it."""
+    """Return whether a predicted text is gold preceded or followed by the value of another field of the gold object."""
     if not isinstance(value.gold, str) or not isinstance(value.predicted, str):
         return False
     affix = affix_of(value.gold, value.predicted)

@@ -298,7 +298,7 @@ def fix(
         pairs: The documents; see `Comparator.evaluate`.
         accept: Kinds of causes whose changes to include in the overlay, or "gate". By default, all changes except those
             that do not raise the chance-corrected f1q, those that gain nothing on held-out documents, and
-            value-mappings that gain less than half as much there or that may contain misread values.
+            value-mappings whose held-out gain is less than half of their gain or that may contain misread values.
         out: File for the overlay: the accepted changes, with the settings of `overlay`; None writes none.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.
         **options: The options of `arbitre fix`, such as `gold` and `predicted`, and those of `Comparator`.

@@ -78,7 +78,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "promoted": CauseKind(
         "an item or a field is at a higher level than in gold",
-        "missing objects or fields occur at a higher level of the prediction, or an item is repeated once for each "
+        "missing objects or fields occur at a higher level of the prediction, or an item occurs once for each "
         "item of a list inside it, with the fields of that inner item",
         "overlay or correction",
         "state the level in the prompt",

@@ -145,7 +145,7 @@ def _digest(archive: ZipFile) -> bytes:
 
 
 def _identity(evaluation_json: Json) -> str:
-    """Return a digest of the contents of an `evaluation.json`, which does not depend on how the file is formatted."""
+    """Return a digest of the contents of an `evaluation.json`, regardless of how the file is formatted."""
     return hashlib.sha256(json.dumps(evaluation_json, sort_keys=True).encode()).hexdigest()
 
 
@@ -158,9 +158,9 @@ def read_archive(path: Path, evaluation_file: Path | None = None) -> Evaluation:
             is accepted.
 
     Raises:
-        DataError: The file cannot be read, is truncated, was edited, does not contain an evaluation, or does not
-            belong to `evaluation_file`, or this file was edited. Files of earlier versions do not record which one they
-            belong to.
+        DataError: The file cannot be read, is truncated, was edited, or does not contain an evaluation; or
+            `evaluation_file` was edited or belongs to another evaluation. This is not checked for archives of earlier
+            versions, which do not record it.
     """
     evaluation, expected_digest = _read(path)
     if expected_digest is None or evaluation_file is None or not evaluation_file.exists():

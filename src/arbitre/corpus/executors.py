@@ -267,7 +267,7 @@ def workers_of(executor: Executor, parts: float = math.inf) -> Workers | None:
 
     None if it has no workers, or if this process compares so few units itself.
     """
-    workers: object = executor  # for mypy, which takes the check of an Executor for unreachable
+    workers: object = executor  # mypy would treat this check of an Executor as unreachable
     return workers if isinstance(workers, Workers) and parts > MIN_PARTS else None
 
 

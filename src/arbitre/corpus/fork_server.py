@@ -60,7 +60,8 @@ class _WorkerProcess(BaseProcess):
 
     `multiprocessing` tells each new process to run the file of the module `__main__` first. A script that has no
     `if __name__ == "__main__"` would then start worker processes in the worker process, and standard input has no file.
-    Therefore, the module is replaced by an empty one while a process starts, and the fork server by `_SERVER`.
+    Therefore, the module is replaced by an empty one while a process starts. Meanwhile, `_SERVER` replaces the default
+    fork server.
     """
 
     def start(self) -> None:

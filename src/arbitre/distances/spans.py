@@ -78,7 +78,7 @@ def _pool(overlap: Overlap, label: str | None, values: Sequence[dict[str, Json]]
 
 @dataclass(frozen=True, slots=True)
 class _SpanPool(BroadcastPool):
-    """Spans, of which only those that overlap are compared in long lists; all others have distance 1.
+    """Spans. In long lists, only overlapping spans are compared; the distance of all others is 1.
 
     Attributes:
         start: Start of each span; shape (spans,).

@@ -44,8 +44,7 @@ def metric(
             still contains the score.
 
     Raises:
-        OptionError: The score is unknown; or, when the metric is called, the example has no field with the
-            name in `field`.
+        OptionError: The score is unknown; or, when the metric is called, the example does not have the field.
     """
     grader = Grader(schema, score)
 

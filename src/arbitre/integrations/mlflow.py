@@ -38,7 +38,7 @@ def arbitre_scorer(
 
     Raises:
         OptionError: The score or a path is unknown, or two of them have the same name in MLflow; or, when the scorer is
-            called, the record has no expectation with the name in `expected`.
+            called, the expectations of the record do not have the key `expected`.
     """
     grader = Grader(schema, score)
     paths = grader.check_paths(paths)
@@ -57,7 +57,7 @@ def arbitre_scorer(
                 f"Expected `expected` to name an expectation of the record, got {expected!r}",
                 hint=did_you_mean(expected, expectations) or "The record has no expectations.",
             )
-        # an output of None is valid if the function that predicts did not fail
+        # None is a valid output, unless the prediction function failed
         failed = outputs is None and trace is not None and trace.info.state == "ERROR"
         grade = grader(ABSENT if failed else outputs, expectations[expected])
         named = {_metric_name(path): grade.fields.get(path) for path in paths}

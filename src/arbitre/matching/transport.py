@@ -365,7 +365,7 @@ def import_pot() -> ModuleType:
     """Import POT and return it. Raises SolverError if it is not installed."""
     try:
         if "ot" not in sys.modules:
-            with _IMPORT_LOCK, warnings.catch_warnings():  # changes the filters of all threads: once
+            with _IMPORT_LOCK, warnings.catch_warnings():  # it changes the warning filters of all threads
                 warnings.simplefilter("ignore")  # SyntaxWarning about an escape sequence, when POT is compiled
                 import ot  # noqa: PLC0415  (it loads slowly, and few comparisons need it)
         import ot  # noqa: PLC0415
@@ -533,7 +533,7 @@ def solve_exactly(
 
 
 def _check_log(log: Mapping[str, Any]) -> None:
-    """Raise ArithmeticError if the (last) network simplex of POT did not reach its optimum."""
+    """Raise ArithmeticError if the (last) run of POT's network simplex did not reach the optimum."""
     if log["warning"] is not None:
         raise ArithmeticError(log["warning"])
 

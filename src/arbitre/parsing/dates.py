@@ -37,7 +37,7 @@ def iso_date(formats: Sequence[str], languages: tuple[str, ...], text: str) -> s
     """Return a date as YYYY-MM-DD, or as YYYY-MM or YYYY if its notation states no more.
 
     Args:
-        formats: Formats of `strptime`, and with %Om for the month as a Roman numeral.
+        formats: Formats of `strptime`, which may also contain %Om for the month as a Roman numeral.
         languages: Languages of dates in words, see `spelled_date`; none if empty.
         text: The text.
 
@@ -63,7 +63,10 @@ def iso_date(formats: Sequence[str], languages: tuple[str, ...], text: str) -> s
 
 
 def _without_roman_month(text: str, form: str) -> tuple[str, str]:
-    """Return a text and a format with the month as a number. Raises ValueError if the text has no Roman month."""
+    """Return a text and a format, with %Om and the Roman month replaced by %m and a number.
+
+    Raises ValueError if the format contains %Om, and the text does not contain exactly one Roman month.
+    """
     if "%Om" not in form:
         return text, form
     text, found = _ROMAN_MONTH.subn(lambda month: str(_MONTHS.index(month[0].upper()) + 1), text)

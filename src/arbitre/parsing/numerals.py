@@ -213,8 +213,8 @@ _LONGEST_MIXED: Final = 80
 def read_fraction(text: str) -> Fraction | None:
     """Return the number of a text that is a proper fraction, or an integer with one; None for any other text.
 
-    The fraction is one character, or two integers of at most two digits with "/" between them, preceded by white space
-    if it follows an integer. An improper fraction is not read: "31/2" can be 3 1/2 without its space.
+    The fraction is one character, or two integers of at most two digits with "/" between them. After an integer, two
+    integers must be preceded by white space. Improper fractions are not read, as "31/2" can be 3 1/2 without its space.
 
     >>> [str(read_fraction(text)) for text in ("3 1/2", "3½", "-1 3⁄4", "1/3", "31/2", "3")]
     ['7/2', '7/2', '-7/4', '1/3', 'None', 'None']
@@ -228,15 +228,15 @@ def read_fraction(text: str) -> Fraction | None:
 
 
 def read_mixed_units(text: str, units: Mapping[str, int]) -> float | None:
-    """Return the number of an amount in several units, as the number of its main unit; None for any other text.
+    """Return an amount that is written in several units as a number of its main unit; None for any other text.
 
     The units follow their numbers, the largest first; the first unit can also precede its number. Each smaller amount
-    is less than one of the unit before it. The numbers are integers; the last one may have a fraction. An amount in
-    one unit is read only if this is the main unit, and only if its number has no comma.
+    is less than one of the unit before it. The numbers are integers; the last one may be or contain a fraction. An
+    amount in one unit is read only if this is the main unit, and only if its number has no comma.
 
     Args:
         text: The text.
-        units: The number of each unit that equals one main unit, by the word for the unit. A point may follow the word.
+        units: How many of each unit equal one main unit, by the word for the unit. A point may follow the word.
 
     >>> pounds = {"£": 1, "l": 1, "s": 20, "d": 240}
     >>> [read_mixed_units(text, pounds) for text in ("£3 5s. 6d.", "£1,234 10s", "3 l.", "5 s.", "3 l. 20 s.")]

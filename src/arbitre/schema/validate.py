@@ -125,7 +125,7 @@ def find_certain_violations(
     Args:
         root: The root of the schema.
         document: The document before the change.
-        path: Tokens of the value. All lists and objects on the way are in the document.
+        path: Tokens of the path of the value. The document contains all lists and objects along this path.
         value: The new value; ABSENT if a key is removed.
         format_assertion: Whether a value that does not match its `format` violates the schema.
 
@@ -147,17 +147,20 @@ def find_certain_violations(
         required = [names for part in holders if isinstance(names := part.schema.get("required"), list)]
         message = _shortened(f"{tokens[-1]!r} is a required property")
         return tuple(Violation(pointer(tokens[:-1]), "required", message) for names in required if tokens[-1] in names)
-    if any(part.schema is False for part in parts):  # reported at the object, if its key is not allowed
+    if any(part.schema is False for part in parts):  # a key that is not allowed is reported at its object
         return ()
     violated = [each for part in parts for each in find_violations(part, value, format_assertion=format_assertion)]
     return tuple(replace(each, pointer=pointer(tokens) + each.pointer) for each in sorted(violated, key=_in_order))
 
 
 def _applied_together(parts: Sequence[Subschema]) -> list[Subschema] | None:
-    """Return subschemas and those that they apply by `$ref` and `allOf`; None if one has a keyword of `_INDIRECT`."""
+    """Return subschemas and those that they apply by `$ref` and `allOf`.
+
+    None if one is false, or has a keyword of `_INDIRECT` or a list of `items`.
+    """
     found: list[Subschema] = []
     pending = [*parts]
-    for part in pending:  # grows
+    for part in pending:  # it grows in the loop
         schema = part.schema
         if schema is True:
             continue

@@ -38,7 +38,7 @@ BEYOND: Final = 10
 """Expected number of random swaps beyond the critical value at the strictest step of Holm's correction."""
 
 SWAPS_PER_CHECK: Final = 1_000
-"""Maximum number of swaps between two checks for tests that can stop early, if only Holm-adjusted p are needed."""
+"""Maximum number of swaps after which tests that need only Holm-adjusted p-values check whether they can stop early."""
 
 SPREAD_TOLERANCE: Final = 1e-9
 """Maximum difference of standardised differences that count as equal."""
@@ -184,9 +184,9 @@ def number(tests: int, alpha: float) -> int:
 def p_for_holm(pairs: Sequence[tuple[Statistic, Statistic]], *, alpha: float, seed: int) -> list[float | None]:
     """Return the p-value of each pair of systems, as `swapped` does for families of one pair.
 
-    A p-value may be too small if its Holm-adjusted value is 1 in any case, so Holm's correction gives the same results.
-    Such a pair needs no more swaps, so the time grows about linearly with their number. See `swapped` for the
-    arguments.
+    The test of a pair stops early once its Holm-adjusted p-value is certain to be 1. Its p-value may then be too small,
+    but Holm's correction gives the same results, and the time grows about linearly with the number of pairs. See
+    `swapped` for the arguments.
     """
     drawn = number(len(pairs), alpha)
     tests = [

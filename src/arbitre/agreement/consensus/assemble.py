@@ -38,7 +38,8 @@ _OUTCOMES: Final = ("unanimous", "majority", "flagged", "left_out")
 """The fields of `PathCounts`, from the safest to the least safe."""
 
 NEIGHBOURS: Final = 5
-"""Maximum number of items on each side of a disagreement that its context contains."""
+"""Number of items on each side of a disagreement that its context contains. Near an end of the list, there are fewer on
+one side and more on the other."""
 
 MAX_RANKED: Final = 2_000
 """Maximum number of elements whose pairs are compared; more are sorted by their median relative position."""
@@ -331,9 +332,13 @@ class Assembly:
 
 
 def _nearby(context: Json, path: Sequence[Token]) -> Json:
-    """Return the context of a place at a path in it; only the items near the place in long lists, and "…" for others.
+    """Return the context of a place, with long lists shortened: omitted items are replaced with "…".
 
-    In lists beside the path, these are the first items. The context may lack the end of the path.
+    Lists along the path keep the items near the place; other lists keep their first items.
+
+    Args:
+        context: The context.
+        path: Path of the place in the context. The context may lack the end of it.
     """
     holders: list[tuple[Json, Token]] = []
     for token in path:
@@ -354,7 +359,7 @@ def _nearby(context: Json, path: Sequence[Token]) -> Json:
 
 
 def _near(value: Json, at: int) -> tuple[Json, int]:
-    """Return a value; if it is a long list, the items around a position, and the new position."""
+    """Return a value and a position in it; of a long list, only the items around the position, and its new index."""
     size = 2 * NEIGHBOURS + 1
     if not isinstance(value, list) or len(value) <= size:
         return value, at

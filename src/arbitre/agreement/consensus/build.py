@@ -133,8 +133,9 @@ def consensus(
 
     Raises:
         SchemaError: The schema is invalid.
-        DataError: A document cannot be read, an annotator has no documents or two with the same id, no document has two
-            annotators, every decision is refused, or a file cannot be written or is not one that arbitre wrote.
+        DataError: A document cannot be read, an annotator has no documents or two documents with the same id, no
+            document has two annotators, every decision is refused, or a file cannot be written or is not one that
+            arbitre wrote.
         OptionError: An option is unknown or out of range.
     """
     given: dict[str, Any] = dict(options)

@@ -69,8 +69,9 @@ class Disagreement:
         margin: `support` minus the share of the most frequent other reading.
         flag: `tie` and `weak majority` need a decision by a person.
         weight: Share of the document's quality at stake, times the mean distance between the readings.
-        context: The nearest list item, or else the document, that contains the place, as in the consensus. Of long
-            lists, it contains only the items near the place, or else the first items, and "…" for the others.
+        context: The nearest list item, or else the document, that contains the place, as in the consensus. Long
+            lists are shortened to the items near the place or, if they do not contain it, to their first items; "…"
+            replaces the others.
         entry: JSON Pointer of the place if it is an object in a list, or else of `context`.
         versions: What each annotator has at `entry`.
         within: The first text of each list item that contains the place, the outermost first.

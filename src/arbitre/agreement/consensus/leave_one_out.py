@@ -129,8 +129,8 @@ def leave_one_out(
 
     Raises:
         SchemaError: The schema is invalid.
-        DataError: A document of an annotator cannot be read, an annotator has no documents or two with the same id, or
-            the documents of an annotator have no other annotator.
+        DataError: A document of an annotator cannot be read, an annotator has no documents or two documents with the
+            same id, or the documents of an annotator have no other annotator.
         OptionError: An option is unknown or out of range, there are fewer than two annotators, or an annotator and a
             system have the same name.
     """

@@ -260,8 +260,8 @@ class Fix(Annotations, Sources, Reading, Output):
         (),
         "Write only the changes for this kind of cause, such as date-format, or the suggested gate (gate). May be "
         "repeated. Default: all changes, except those that do not raise the chance-corrected f1q, those that gain "
-        "nothing on held-out documents, and value-mappings that gain less than half as much there or that may "
-        "contain misread values.",
+        "nothing on held-out documents, and value-mappings whose held-out gain is less than half of their gain or that "
+        "may contain misread values.",
         "KIND",
         keyword="Collection[str]",
     )

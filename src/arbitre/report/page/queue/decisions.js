@@ -54,11 +54,11 @@ const madeHere = () =>
 const keyOf = (queue) => `arbitre-queue-${queue}`;
 const { kept, keep, store, isStored, restore, listen } = keeping(keyOf(data.key), madeHere, adopt);
 const nameOn = "-name"; // the name of the reviewer
-const madeOn = "-made"; // the digest of the decisions that came with the page when they were loaded
+const madeOn = "-made"; // the digest that the decisions in the page had when they were last loaded
 const noteOn = ({ id }) => `-note-${id}`; // the note on a disagreement that is not decided
 const typedOn = ({ id }) => `-typed-${id}`; // a value that was typed and not accepted, as JSON text or as it was typed
-// Takes over the notes, typed values and reviewer name of the previous queue at this address. Returns its decisions as
-// JSON lines, and its digest (see `madeOn`); both are empty if there was no previous queue.
+// Copies the notes, typed values and reviewer name of the previous queue at this address. Returns its decisions as JSON
+// lines, and its digest (see `madeOn`); both are empty if there was no previous queue, or if it is the same queue.
 const addressKey = `at-${globalThis.location.pathname}`;
 const takePrevious = () => {
   const before = kept("", keyOf(addressKey));

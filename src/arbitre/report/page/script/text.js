@@ -28,7 +28,7 @@ const SPACES = /([^\S\n ])/gu; // unusual spaces
 const INVISIBLE = /([^\S\n ]|[\u034f\u200c\u200d\ufe00-\ufe0f])/gu; // the same, and joiners, non-joiners and variation selectors
 // A text as it looks apart from the characters that `visible` shows: without invisible ones, and with plain spaces.
 const appearance = (whole) => whole.replace(SPACES, " ").replace(INVISIBLE, "");
-// A part of a text that differs from another text. Shows unusual spaces, and parts that consist of spaces only. With
+// Renders a part of a text that differs from another text. Shows unusual spaces, and parts that are only spaces. With
 // `showCodes`, also shows the codes of joiners and variation selectors; by default not for emoji, which use them.
 const differing = (whole, showCodes = !/\p{Extended_Pictographic}/u.test(whole)) => {
   const blank = /^[^\S\n]+$/u.test(whole);
