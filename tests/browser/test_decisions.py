@@ -472,12 +472,12 @@ def test_booleans_that_a_spreadsheet_has_saved_are_loaded(visit, tmp_path):
     schema = {"type": "object", "properties": {"ok": {}}}
     evaluate(tmp_path, schema, [{"id": "a", "ok": True}], [{"id": "a", "ok": False}])
     path = tmp_path / "saved.csv"
-    line = 'a,/ok,/ok,gold is wrong,TRUE,FALSE,"""TRUE""",Zoé\n'
+    line = 'a,/ok,/ok,gold is wrong,TRUE,FAUX,"""VRAI""",Zoé\n'
     path.write_text(f"document,pointer,path,decision,gold,predicted,value,by\n{line}", encoding="utf-8")
     page = visit(report(tmp_path))
     page.locator(".decisions input[type=file]").set_input_files(path)
     (row,) = rows(save(page, "CSV", tmp_path))
-    assert (row["gold"], row["predicted"], row["value"]) == ("true", "false", '"TRUE"')
+    assert (row["gold"], row["predicted"], row["value"]) == ("true", "false", '"VRAI"')
 
 
 @pytest.mark.parametrize("form", ["CSV", "JSON Patch"])

@@ -465,3 +465,8 @@ def test_bounds_and_tables_use_the_same_scores_of_an_edited_evaluation():
     for measure in ("f1q", "leaves.f1q", "/*/age:f1q"):
         with pytest.raises(arbitre.QualityBoundError, match=r"below 0\.95"):
             arbitre.diff(path, path, fail_under=[f"{measure}=0.95"])
+
+
+def test_a_name_that_is_too_long_has_no_results():
+    with pytest.raises(DataError, match=r"Expected a folder with results\.npz or ranking\.json"):
+        arbitre.load("x" * 300)

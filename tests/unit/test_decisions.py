@@ -63,10 +63,12 @@ def test_decisions_are_read_from_a_table(tmp_path, delimiter):
         'e,/x,"""403""",,Zoé,',
         "f,/x,TRUE,,Zoé,",
         'g,/x,"""TRUE""",,Zoé,',
+        "h,/x,FAUX,,Zoé,",
+        "i,/x,,VRAI,Zoé,",
     ]
     path.write_text("\n".join(row.replace(",", delimiter) for row in rows), encoding="utf-8")
     values = {name: decision.value for name, decision in Decisions.read(path).by_id.items()}
-    assert values == {"a": "Ada", "c": ABSENT, "d": 403, "e": "403", "f": True, "g": "TRUE"}
+    assert values == {"a": "Ada", "c": ABSENT, "d": 403, "e": "403", "f": True, "g": "TRUE", "h": False, "i": ABSENT}
     assert Decisions.read(path).by_id["a"] == Decision("a", "Ada", "Zoé", "p. 3")
 
 
@@ -210,6 +212,7 @@ def test_the_fingerprint_changes_with_the_list_items_around_the_place():
         "true",
         "TRUE",
         "FALSE",
+        "VRAI",
         "True",
         "null",
         "é\n",

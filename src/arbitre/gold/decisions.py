@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from arbitre import bundled
 from arbitre.errors import DataError, Problem, did_you_mean
 from arbitre.inputs import strict_json
-from arbitre.inputs.csv_table import TEXT_TABLES, CsvTable, cell_text, cell_value
+from arbitre.inputs.csv_table import BOOLEANS, TEXT_TABLES, CsvTable, cell_text, cell_value
 from arbitre.inputs.open_files import split_name
 from arbitre.paths import list_position
 from arbitre.schema.loading.load_schema import load
@@ -224,10 +224,10 @@ def _of_row(row: Mapping[str, str], line: int) -> GoldDecision:
         raise DataError.of(message, hint=did_you_mean(choice, CHOICES))
     if pointer != UNKNOWN and not _POINTER.fullmatch(pointer):
         raise DataError.of(f"Expected 'pointer' to be a JSON Pointer, got {pointer!r}")
-    if absent.lower() not in {"", "true", "false"}:
+    if absent and absent.upper() not in BOOLEANS:
         raise DataError.of(f"Expected 'absent' to be true or empty, got {absent!r}")
     gold, predicted, value = (cell_value(row.get(name, "")) for name in ("gold", "predicted", "value"))
-    if choice == GOLD_IS_WRONG and (value is ABSENT) != (absent.lower() == "true"):
+    if choice == GOLD_IS_WRONG and (value is ABSENT) != BOOLEANS.get(absent.upper(), False):
         raise DataError.of(
             f"Expected either a value or 'absent', got {'neither' if value is ABSENT else 'both'}",
             hint="Write the correct value, or true under absent to leave the value out.",

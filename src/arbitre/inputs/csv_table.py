@@ -206,7 +206,11 @@ def _cell_text(value: Any) -> str:  # noqa: ANN401  (a value of openpyxl)
     return str(value) if isinstance(value, str) else str(json_form(value))
 
 
-_BOOLEANS: Final = {"TRUE": True, "FALSE": False}
+BOOLEANS: Final = {
+    **dict.fromkeys(("TRUE", "VRAI", "WAHR", "WAAR", "VERO", "VERDADERO", "VERDADEIRO"), True),
+    **dict.fromkeys(("FALSE", "FAUX", "FALSCH", "ONWAAR", "FALSO"), False),
+}
+"""Booleans as spreadsheet programs save them in English, French, German, Dutch, Italian, Spanish and Portuguese."""
 
 
 def cell_text(value: Json) -> str:
@@ -229,7 +233,7 @@ def cell_text(value: Json) -> str:
 def cell_value(text: str) -> Json:
     """Return the value of a cell: ABSENT if it is empty, the value of its JSON, or else the text without outer spaces.
 
-    TRUE and FALSE are read as booleans, because spreadsheet programs save booleans in this form.
+    TRUE and FALSE, or VRAI and FAUX, are read as booleans, because spreadsheet programs save booleans in this form.
 
     Raises:
         DataError: The text begins like a list, an object or a quoted text, and is not valid JSON.
@@ -239,8 +243,8 @@ def cell_value(text: str) -> Json:
     """
     if not text.strip():
         return ABSENT
-    if text.strip() in _BOOLEANS:
-        return _BOOLEANS[text.strip()]
+    if text.strip() in BOOLEANS:
+        return BOOLEANS[text.strip()]
     try:
         return strict_json.parse(text)
     except DataError as error:
@@ -286,17 +290,20 @@ _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 def typed_value(text: str, kinds: Collection[Kind], max_depth: int) -> Json:
     """Return the value of a cell whose field may have these kinds.
 
-    A field without kinds, or that may be a text, is a text. Any other cell is read as JSON; TRUE and FALSE are booleans
-    in any case. A cell that is not JSON of one of the kinds stays a text.
+    A field without kinds, or that may be a text, is a text. Any other cell is read as JSON; TRUE and FALSE, or VRAI and
+    FAUX, are booleans in upper or lower case. A cell that is not JSON of one of the kinds stays a text.
 
-    >>> [typed_value(text, {Kind.NUMBER, Kind.BOOLEAN}, 8) for text in ("12", "1.5", "TRUE", "12,5", "[1]")]
-    [12, 1.5, True, '12,5', '[1]']
+    >>> [typed_value(text, {Kind.NUMBER, Kind.BOOLEAN}, 8) for text in ("12", "1.5", "TRUE", "faux", "12,5", "[1]")]
+    [12, 1.5, True, False, '12,5', '[1]']
     """
     if not kinds or Kind.STRING in kinds:
         return text
-    plain = text.lower() if text.lower() in {"true", "false"} else text
-    try:
-        value = strict_json.parse(plain, max_depth=max_depth)
-    except DataError:
-        return text
+    value: Json
+    if text.upper() in BOOLEANS:
+        value = BOOLEANS[text.upper()]
+    else:
+        try:
+            value = strict_json.parse(text, max_depth=max_depth)
+        except DataError:
+            return text
     return value if kind_of(value) in kinds else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,11 +50,11 @@ def load(folder: str | Path) -> Evaluation | Ranking:
             not belong together.
     """
     folder = Path(folder)
-    if (folder / RESULTS).exists():
+    if os.path.exists(folder / RESULTS):  # noqa: PTH110  (before Python 3.14, Path.exists raises if the name is too long)
         found = read_archive(folder / RESULTS, folder / EVALUATION)
         files = tuple(name for name in FILES if (folder / name).exists())
         return extend(Evaluation, found, folder=folder, files=files, reader=SavedDetails())
-    if not (file := folder / RANKING).exists():
+    if not os.path.exists(file := folder / RANKING):  # noqa: PTH110
         raise DataError.of(
             f"Expected a folder with {RESULTS} or {RANKING}",
             file=str(folder),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from arbitre.agreement.consensus.disagreement import RefusedDecision
 from arbitre.errors import DataError, Problem, did_you_mean, shown
 from arbitre.inputs import strict_json
-from arbitre.inputs.csv_table import TEXT_TABLES, CsvTable, cell_value
+from arbitre.inputs.csv_table import BOOLEANS, TEXT_TABLES, CsvTable, cell_value
 from arbitre.inputs.open_files import open_source, split_name
 from arbitre.parsing.fast_json import compact
 from arbitre.storage.output_folder import output_path, output_text_file
@@ -237,7 +237,7 @@ def _table(path: Path) -> tuple[str, Iterator[Decision | RefusedDecision]]:
                 yield RefusedDecision(problem, plain.get("id"), whole)
                 continue
             if "absent" in plain:
-                plain["absent"] = {"true": True}.get(plain["absent"].lower(), plain["absent"])
+                plain["absent"] = BOOLEANS.get(plain["absent"].strip().upper(), plain["absent"])
             yield _checked(plain, path, line, whole)
 
     return _row(table.columns), decided()

@@ -22,8 +22,13 @@ const sortedDecisions = () =>
 
 // A text that no spreadsheet runs as a formula.
 const guarded = (whole) => (/^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(whole) ? `'${whole}` : whole);
-// The JSON text of the value in a cell. Spreadsheets save booleans as TRUE and FALSE.
-const BOOLEANS = { TRUE: "true", FALSE: "false" };
+// The JSON text of the value in a cell. Spreadsheets save booleans as TRUE and FALSE, or as these words in their language.
+const BOOLEANS = Object.fromEntries(
+  [
+    ["true", "TRUE VRAI WAHR WAAR VERO VERDADERO VERDADEIRO"],
+    ["false", "FALSE FAUX FALSCH ONWAAR FALSO"],
+  ].flatMap(([raw, words]) => words.split(" ").map((word) => [word, raw])),
+);
 const valueIn = (cell) => BOOLEANS[cell.trim()] ?? typed(cell);
 // A value in a cell: JSON, or a text without quotes if no program reads it as something else, such as a date.
 const cellOf = (raw) => {
@@ -108,7 +113,7 @@ const inTable = (whole) => {
     for (const name of VALUES) own[name] = (cells[name] ?? "") === "" ? null : valueIn(cells[name]);
     own.decision = own.decision.trim().toLowerCase();
     const malformed = VALUES.some((name) => cells[name] && own[name] === null);
-    const leftOut = (cells.absent ?? "").trim().toLowerCase() === "true";
+    const leftOut = BOOLEANS[(cells.absent ?? "").trim().toUpperCase()] === "true";
     const incomplete = own.decision === GOLD_WRONG && (own.value === null) !== leftOut;
     return malformed || incomplete ? { ...own, decision: "" } : own;
   });
