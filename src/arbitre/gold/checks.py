@@ -464,7 +464,8 @@ WARNINGS: Final[Mapping[str, GoldCheckKind]] = {
         _unsorted,
     ),
     "unused": GoldCheckKind(
-        "paths, types, branches and `enum` values of the schema that never occur in gold; the scores do not cover them"
+        "paths, types, branches and `enum` values of the schema that never occur in gold; the scores do not show how "
+        "well they are predicted"
     ),
     "few": GoldCheckKind(f"paths with fewer than {FEW} gold values; their scores are uncertain"),
 }
