@@ -151,7 +151,7 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
         (),
         "Score to rank by, such as f1q or fq(2). Repeat the option to show further scores.",
         "SCORE",
-        more="Default: `f1q`.",
+        more="Default: `f1q`, `imq`, `irq` and `amq`.",
         group="Statistics",
     )
     out: Path | None = option(
