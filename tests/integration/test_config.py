@@ -181,7 +181,8 @@ def test_config_show_prints_the_file_and_the_options_of_a_command(project):
     assert 'systems.careful = ["careful.jsonl"]' in shown
     assert "options.rank.score" in shown
     own = json.loads(run("config", "show", "--command", "rank", "--format", "json").stdout)
-    assert own["settings"]["systems"] == ["careful=careful.jsonl"]
+    assert own["settings"]["systems.careful"] == ["careful.jsonl"]
+    assert own["settings"]["close"] == 0.9
     table = run("config", "show", "--format", "csv").stdout.splitlines()
     assert table[0] == "setting,value"
     assert len(table) == len(shown.splitlines())
@@ -230,7 +231,7 @@ def test_options_have_the_names_of_the_command_line():
     assert "classification" in result.stderr
     assert "classified" not in result.stderr
     shown = json.loads(run("config", "show", "--command", "evaluate", "--format", "json").stdout)["settings"]
-    assert (shown["format"], shown["classification"]) == ("json", ["/speakers/*/name"])
+    assert (shown["format"], shown["classification"]) == ("json", "/speakers/*/name")
 
 
 def test_the_table_of_a_command_takes_precedence_under_either_name():

@@ -121,7 +121,9 @@ def test_few_candidates_need_no_table(match):
 
 def test_too_many_items_with_the_same_key_are_refused():
     plan, item = lists_of(OBJECT, {"keyed": {"key": "id"}}), {"id": 1, "name": "a"}
-    with pytest.raises(SolverError, match=r"^Expected at most 11 pairs of items for `keyed`, got 3 x 4 at the root"):
+    with pytest.raises(
+        SolverError, match=r"^Expected at most 11 pairs of items for `keyed`, got 3 x 4 at the root\n  Choose a `key`"
+    ):
         mass(plan, [item] * 3 + [{"id": 2}], [{"id": 3}] + [item] * 4, stored=11)
 
 

@@ -27,7 +27,22 @@ REPLACED_BY: Final = {
 
 
 def config_defaults(words: str, config: Config) -> dict[str, Any]:
-    """Return the options that a config sets for a command, as on the command line.
+    """Return the options that a config sets for a command, as on the command line. Raises OptionError."""
+    return {option.name: _as_given(config, option, value) for option, value in _options_set(words, config)}
+
+
+def config_settings(words: str, config: Config) -> dict[str, Any]:
+    """Return the options that a config sets for a command, named as by `Config.rows`. Raises OptionError."""
+    config_defaults(words, config)  # checks the types
+    settings: dict[str, Any] = {}
+    for option, value in _options_set(words, config):
+        systems = value.items() if isinstance(value, dict) else ()
+        settings |= {f"systems.{name}": paths for name, paths in systems} or {option.spellings[0]: value}
+    return settings
+
+
+def _options_set(words: str, config: Config) -> list[tuple[Option, Any]]:
+    """Return the options that a config sets for a command, with their values in the file.
 
     The gold of the project applies to options only, not to arguments, and the predictions of its systems to the
     commands that compare a whole corpus.
@@ -42,7 +57,7 @@ def config_defaults(words: str, config: Config) -> dict[str, Any]:
     own_only |= {"predicted"} if not issubclass(DECLARATIONS[words], Sources) else set()
     own_only |= {"systems"} if words != "rank" else set()
     found = config.values(words, _by_spelling(option for option in declared.values() if not option.fills), own_only)
-    return {name: _as_given(config, declared[name], value) for name, value in found.items()}
+    return [(declared[name], value) for name, value in found.items()]
 
 
 def spelled(words: str, name: str) -> str:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, o
 
 import numpy as np
 
-from arbitre.inputs.records import ByteRange, Failure, Origin, Pair, Record, RepairedPrediction, Side
+from arbitre.errors import DataError
+from arbitre.inputs.records import ByteRange, Failure, Origin, Pair, Record, RepairedPrediction, Side, key
 from arbitre.inputs.work_units import SPOOL, PairLocation, Spool, read_pairs
 from arbitre.storage.columns import LazySequence, encoded
 from arbitre.storage.temporary import Database
@@ -62,6 +63,11 @@ _REPLACE: Final = """
     WHERE row IN (SELECT row FROM opened)
 """
 
+_SAME_KEY: Final = """
+    SELECT gold.id, pair.run, count(*) FROM pair JOIN gold ON gold.row = pair.gold
+    GROUP BY CAST(CAST(gold.id AS TEXT) || coalesce('/' || CAST(pair.run AS TEXT), '') AS BLOB) HAVING count(*) > 1
+"""
+_WITH_SLASH: Final = "SELECT 1 FROM first WHERE instr(id, X'2F') LIMIT 1"  # without one, `id/run` is unique
 _LABELS: Final = "SELECT gold.id, pair.run FROM pair CROSS JOIN gold ON gold.row = pair.gold ORDER BY position"
 
 
@@ -138,6 +144,16 @@ class DocumentIndex(Database):
         self._spool.flush()
         self.execute(_REPLACE)
         self.repairs = [*repairs.values(), *self.repairs]
+
+    def check_keys(self) -> None:
+        """Raise DataError if two pairs have the same key, as run 1 of the document `a` and the document `a/1` have."""
+        if any(self.rows(_WITH_SLASH)):
+            for identity, run, number in self.rows(_SAME_KEY):
+                name = key(str(label_text(identity)), label_text(run))
+                raise DataError.of(
+                    f"Expected each document to have its own name in the results, got {name!r} {number} times",
+                    hint="The name of a document is its id or, if it has a run, `id/run`. Rename an id or a run.",
+                )
 
     def _row(self, item: Record | Failure | IndexRow) -> IndexRow:
         if isinstance(item, tuple):

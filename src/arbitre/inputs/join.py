@@ -262,6 +262,9 @@ def _pairs(
     Returns:
         Failures of predictions with a duplicate id and run; reasons for absent predictions by position of the pair; and
         how many gold documents have each number of predictions.
+
+    Raises:
+        DataError: Two pairs have the same key.
     """
     repeated: list[Failure] = []
     refused: dict[int, Failure] = {}
@@ -290,6 +293,7 @@ def _pairs(
             numbers[0 if answers[0][2] is None else len(seen)] += 1
 
     index.insert("INSERT INTO pair (gold, predicted, run) VALUES (?, ?, ?)", chosen())
+    index.check_keys()
     return repeated, refused, numbers
 
 

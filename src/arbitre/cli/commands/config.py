@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from arbitre.cli.config_defaults import config_defaults, spelled
+from arbitre.cli.config_defaults import config_settings
 from arbitre.cli.output.console import OutputOptions
 from arbitre.config import NAME, Config
 from arbitre.parsing.fast_json import compact
@@ -24,11 +24,7 @@ def show(*, file: str | None, command: str | None, output: OutputOptions) -> Non
     if config is None:
         screen.error(f"No {NAME} in this folder or above it. `arbitre init` writes one.", "note")
         raise typer.Exit(1)
-    settings: dict[str, Json] = dict(
-        config.rows()
-        if command is None
-        else ((spelled(command, name), value) for name, value in config_defaults(command, config).items())
-    )
+    settings: dict[str, Json] = dict(config.rows() if command is None else config_settings(command, config))
     if screen.as_json:
         screen.json({"file": str(config.path), "settings": settings})
         return

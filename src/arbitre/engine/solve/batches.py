@@ -173,6 +173,8 @@ DEFAULT_LIMITS: Final = CellLimits()
 REMEDY: Final = "Match such lists with `keyed` or `ordered`, or split the documents."
 """Hint of the errors for lists that are too long."""
 
+_KEYED_REMEDY: Final = "Choose a `key` that fewer items have in common, or split the documents."
+
 
 def require_short(column: ListColumn, left: Indices, heights: Indices, widths: Indices, most: int) -> None:
     """Check that tables of pairs of the items of two lists fit into memory.
@@ -193,5 +195,5 @@ def require_short(column: ListColumn, left: Indices, heights: Indices, widths: I
             f"Expected at most {most} pairs of items for `{column.matcher.name}`, got {heights[long[0]]} x "
             f"{widths[long[0]]}",
             pointer=column.pointer(int(left[long[0]])),
-            hint=REMEDY,
+            hint=_KEYED_REMEDY if column.matcher.name == "keyed" else REMEDY,
         )
