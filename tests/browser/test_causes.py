@@ -118,6 +118,21 @@ def test_five_examples_of_the_top_cause_beside_the_source_take_one_click_and_fou
     assert len(seen) == 5
 
 
+def test_a_text_and_a_picture_of_a_document_are_both_shown(visit, tmp_path):
+    corpora.write(tmp_path, 12)
+    corpora.write_sources(tmp_path)
+    for text in (tmp_path / "source").iterdir():
+        text.with_suffix(".png").write_bytes(b"")
+    options = ("--predicted", tmp_path / "hasty.jsonl", "--source", tmp_path / "source", "--out", tmp_path / "report")
+    run("evaluate", *sources(tmp_path), *options, "--workers", "1")
+    page = visit(tmp_path / "report" / "report.html")
+    expect(page.locator(".source .page")).to_be_visible()
+    name = page.locator(".source code").text_content().removesuffix(".txt") + ".png"
+    link = page.locator(".source a")
+    expect(link).to_have_text(f"Open the page image {name}")
+    assert link.get_attribute("href") == f"../source/{name}"
+
+
 def test_keys_move_between_causes_and_examples_and_back_returns(visit, report):
     page = visit(report)
     first = page.locator("#c-example h3").text_content()

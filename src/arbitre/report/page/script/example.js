@@ -186,13 +186,13 @@ const comparisonTable = (one, own) => {
   return make("table", { class: "compared" }, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows));
 };
 
-// The source text around the entry, with the values marked where they occur.
+// The picture of the source, as a link, and the source text around the entry, with the values marked where they occur.
 const sourceBox = (source) => {
-  if (source.image) {
-    const link = make("a", { href: source.image, target: "_blank", rel: "noopener" }, say("js.source.image", { file: source.file }));
-    return make("div", { class: "source" }, make("p", {}, link));
-  }
-  const { text: whole, start, marks } = source;
+  const { file, image, text: whole, start, marks } = source;
+  const name = image ? plain(decodeURIComponent(image.split("/").pop())) : null;
+  const open = () => make("a", { href: image, target: "_blank", rel: "noopener" }, say("js.source.image", { file: name }));
+  const link = image ? make("p", {}, open()) : null;
+  if (whole === undefined) return make("div", { class: "source" }, link);
   const parts = [start > 0 ? "… " : ""];
   const lines = (part) => part.split("\n").flatMap((line, place) => [place ? "\n" : "", ...visible(line)]);
   let end = 0;
@@ -206,7 +206,8 @@ const sourceBox = (source) => {
   return make(
     "div",
     { class: "source", role: "region", tabindex: 0, "aria-label": say("js.source") },
-    make("p", { class: "note" }, make("code", {}, visible(source.file)), found ? null : ` ${say("js.source.none")}`),
+    link,
+    make("p", { class: "note" }, make("code", {}, visible(file)), found ? null : ` ${say("js.source.none")}`),
     make("p", { class: "page", dir: "auto" }, parts),
   );
 };
