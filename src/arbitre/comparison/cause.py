@@ -60,8 +60,9 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "key-spelling": CauseKind(
         "a key is spelt differently",
-        "the keys differ only in case, accents or separators",
-        "overlay",
+        "the keys differ only in case, accents or separators, or one is the plural of the other and most values are "
+        "equal",
+        "overlay or correction",
         "add the alias, or state the key in the prompt",
     ),
     "renamed-key": CauseKind(
@@ -92,13 +93,13 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     "list-or-value": CauseKind(
         "a list was predicted instead of a single value, or the reverse",
         "the single value agrees with the first item of the list",
-        "overlay or correction",
+        "correction",
         "state the type in the prompt",
     ),
     "serialised-list": CauseKind(
         "a list was predicted as a single text, or the reverse",
         "the parts of the text are the items of the list",
-        "overlay or correction",
+        "correction",
         "state the type in the prompt",
     ),
     "other-field": CauseKind(
@@ -115,7 +116,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "column-shifted": CauseKind(
         "the values of a field are those of the next or previous item",
-        "most values of a field are the gold values of the next or previous item",
+        "most wrong values of a field in a list are the gold values of the next or previous item",
         "correction",
         "check whether the rows of the input are aligned",
     ),
@@ -193,9 +194,9 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "add a normaliser, or state the notation in the prompt",
     ),
     "number-format": CauseKind(
-        "a number is written in a different notation",
-        "a normaliser makes the values equal",
-        "overlay",
+        "a number is written in a different notation, or has the opposite sign",
+        "a normaliser makes the values equal, or the numbers differ only in their sign",
+        "overlay or correction",
         "add a normaliser, or state the notation in the prompt",
     ),
     "roman-numerals": CauseKind(
@@ -218,7 +219,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "day-month-swapped": CauseKind(
         "the day and the month of a date are swapped",
-        "most wrong dates equal the gold date after day and month are swapped",
+        "more wrong dates than expected by chance equal the gold date after day and month are swapped",
         "correction",
         "state the order of day and month in the prompt",
     ),
@@ -238,13 +239,13 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     "abbreviation": CauseKind(
         "a text is abbreviated or reduced to initials, or the reverse",
         "one text abbreviates the words of the other text, or consists of their initials",
-        "overlay",
+        "overlay or correction",
         "map abbreviations to full texts, or ask for full texts in the prompt",
     ),
     "singular-plural": CauseKind(
         "a singular was predicted instead of a plural, or the reverse",
         "the words differ only in a singular or plural ending",
-        "overlay",
+        "overlay or correction",
         "map the plural to the singular, or list the allowed terms in the prompt",
     ),
     "absent-value": CauseKind(
@@ -256,7 +257,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     "value-mapping": CauseKind(
         "one value is regularly predicted instead of another",
         "a predicted value is rarely correct, and the gold value is nearly always the same one",
-        "overlay",
+        "overlay or correction",
         "map the values, or list the allowed values in the prompt",
     ),
     # Single faults that look alike.

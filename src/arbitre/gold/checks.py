@@ -457,7 +457,7 @@ WARNINGS: Final[Mapping[str, GoldCheckKind]] = {
         f"{MAX_ENTRIES} entries, only a sample of {MAX_ENTRIES} is compared",
         _duplicates,
     ),
-    "repeated": GoldCheckKind("values that occur more than once in a list", _repeated),
+    "repeated": GoldCheckKind("values that occur more than once in a list, except in the list of entries", _repeated),
     "unsorted": GoldCheckKind(
         "lists of numbers, dates or times that are matched by `ordered` or `sequence`, but are in neither ascending "
         "nor descending order",
