@@ -112,6 +112,7 @@ NORMALISER_EXAMPLES: Final[dict[str, tuple[dict[str, Any], Any]]] = {
     "base-letters": ({}, "Łódź, œuvre"),
     "squash-space": ({}, " Ada   Lovelace "),
     "dehyphenate": ({}, "inter- national"),
+    "strip-markup": ({}, "<i>Nana</i>, by **Zola**"),
     "roman": ({}, "XIV"),
     "fraction": ({}, "3 1/2"),
     "digits": ({}, "No. 12-7"),

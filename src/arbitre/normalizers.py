@@ -31,6 +31,7 @@ from arbitre.authority import OPTIONS, Authority, AuthorityNames, read_authority
 from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import DataError, FunctionError, SchemaError, shown
 from arbitre.parsing.dates import FORMAT, check_languages, iso_date
+from arbitre.parsing.markup import without_markup
 from arbitre.parsing.numerals import (
     SEPARATORS,
     NumberFormat,
@@ -488,6 +489,12 @@ catalogue: Final = Catalogue(
                 "the text with broken words rejoined: a hyphen followed by whitespace between two letters, as at the "
                 "end of a line, is removed, and so are soft hyphens",
                 "texts that differ in whether a word is broken at the end of a line",
+            ),
+            _of_texts(
+                "strip-markup",
+                without_markup,
+                "the text without tags of HTML and XML and without Markdown; entities such as &amp; become characters",
+                "texts that differ in tags, entities or Markdown",
             ),
             _fixed(
                 "roman",

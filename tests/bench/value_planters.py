@@ -7,6 +7,7 @@ not planted.
 from __future__ import annotations
 
 import copy
+import html
 import json
 import re
 import unicodedata
@@ -149,6 +150,32 @@ values("quotes", ("text", "person", "place", "journal"), {
     "in straight quotes": of_text(lambda text: f'"{text}"'),
 })  # fmt: skip
 values("hyphenation", ("text", "journal"), {"hyphen and line break": hyphenated})
+
+
+def marked(before, after):
+    """A variant that adds markup around one word."""
+
+    def change(rng, text):
+        if not isinstance(text, str) or not any(map(str.isalpha, text)):
+            return None
+        words = text.split(" ")
+        at = rng.choice([number for number, word in enumerate(words) if any(map(str.isalpha, word))])
+        words[at] = f"{before}{words[at]}{after}"
+        return " ".join(words)
+
+    return change
+
+
+values("markup", ("text", "person", "place", "surname", "journal"), {
+    "tags around a word": marked("<i>", "</i>"),
+    "tags around the text": of_text(lambda text: f"<i>{text}</i>"),
+    "tags with attributes": of_text(lambda text: f'<hi rend="italic">{text}</hi>'),
+    "Markdown around a word": marked("**", "**"),
+    "Markdown around the text": of_text(lambda text: f"**{text}**"),
+    "underscores": of_text(lambda text: f"_{text}_"),
+    "entities of letters": of_text(lambda text: text.encode("ascii", "xmlcharrefreplace").decode()),
+    "entities of XML": of_text(lambda text: html.escape(text, quote=True)),
+})  # fmt: skip
 
 
 def grouped(number, group, decimal, digits=2):
@@ -373,7 +400,7 @@ def surrounded(before, after):
 
 values("affix", ("text", "person", "place", "surname", "journal"), {
     "title": surrounded("M. ", ""), "label": surrounded("Note : ", ""), "footnote": surrounded("", " (1)"),
-    "markup": surrounded("<i>", "</i>"), "article": surrounded("the ", ""),
+    "article": surrounded("the ", ""),
 })  # fmt: skip
 
 # Single errors that look alike.

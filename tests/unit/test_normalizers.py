@@ -37,7 +37,7 @@ NAMES = (
         "squash-space",
         "strip",
     ),
-    *("strip-punctuation", "text", "unaccent", "upper"),
+    *("strip-markup", "strip-punctuation", "text", "unaccent", "upper"),
 )
 
 ENGLISH = {"number": {"decimal": ".", "group": ","}}
@@ -67,6 +67,14 @@ def test_the_catalogue_lists_every_normalizer():
         ("base-letters", "Œdipe, CŒUR, Łódź, Æthelred", "Oedipe, COEUR, Lódź, Aethelred"),
         ("base-letters", "é, ß, ﬁ", "é, ß, ﬁ"),
         ("unaccent", "한", "한"),
+        ("strip-markup", '<hi rend="italic">Nana</hi>,<br/>par **_Zola_**', "Nana, par Zola"),
+        ("strip-markup", "&lt;b&gt;Thiers&lt;/b&gt; &amp;amp; C&#xED;e", "Thiers & Cíe"),
+        ("strip-markup", "## [Nana](https://example.org/nana) ~~1879~~ `1880`", "Nana 1879 1880"),
+        (
+            "strip-markup",
+            "<renvoi d'index>, a_b_c, 2 * 3 * 4, 1*, [1](v), a < b > c, R&D;",
+            "<renvoi d'index>, a_b_c, 2 * 3 * 4, 1*, [1](v), a < b > c, R&D;",
+        ),
         ("squash-space", "  a \t\n b\u00a0\u202fc ", "a b c"),
         ("strip-punctuation", "«M. Dupont», 3 € + 4%…", "M Dupont 3   4"),
         ({"strip-punctuation": {"by": " "}}, "Condé-sur-l'Escaut.", "Condé sur l Escaut "),

@@ -476,6 +476,7 @@ TODO: Final = {
     "spaces": "Reduce white space to single spaces with {normalizers}, or ask for single spaces",
     "punctuation": "Ignore punctuation with {normalizers}, or ask for the punctuation of gold",
     "quotes": "Ignore quotation marks with {normalizers}, or ask for those of gold",
+    "markup": "Remove markup with {normalizers}, or ask for texts without it",
     "hyphenation": "Join broken words with {normalizers}, or ask for words without line breaks",
     "name-order": "Ignore the order of words with {normalizers}, or ask for the order of gold",
     "number-format": "Read texts as numbers with {normalizers}, or ask for the notation of gold",

@@ -71,6 +71,7 @@ class Step(NamedTuple):
 
 
 STEPS: Final = {
+    "markup": Step("markup", "strip-markup", 1.5),
     "unicode": Step("unicode", "nfkc", 1.0),
     "hyphenation": Step("hyphenation", "dehyphenate", 2.0),
     "accents": Step("accents", "unaccent", 1.0),
@@ -93,6 +94,7 @@ LEFT_OUT: Final = (
     "accents",
     "unicode",
     "spaces",
+    "markup",
 )
 """The steps in the order in which they are left out if two texts are equal without them."""
 
@@ -105,7 +107,7 @@ WHOLES: Final = tuple(
 IN_ORDER: Final = tuple(tuple(step for step in steps if step != "order") for steps in WHOLES)
 """The chains for texts without letters: the order of numbers, as in a date, has a meaning."""
 
-SPECIFIC: Final = ("name-order", "hyphenation", "punctuation", "accents", "case", "unicode", "spaces")
+SPECIFIC: Final = ("markup", "name-order", "hyphenation", "punctuation", "accents", "case", "unicode", "spaces")
 """Kinds of differences between texts, the most specific first."""
 
 
@@ -339,7 +341,10 @@ class Reader:
             return
         for _, day in self.dates(text):
             yield "date", day
-        yield "text", "".join(sorted(filter(str.isalnum, self.text(("unicode", "accents", "letters", "case"), text))))
+        yield (
+            "text",
+            "".join(sorted(filter(str.isalnum, self.text(("markup", "unicode", "accents", "letters", "case"), text)))),
+        )
         if len(text) > SHORT:
             return
         numerals = NUMERAL.findall(text)

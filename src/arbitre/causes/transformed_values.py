@@ -16,6 +16,7 @@ from arbitre.causes.proposal import Proposal, enumerated
 from arbitre.causes.same_value import NUMERAL, Reader, unit_of
 from arbitre.causes.sample import correction_of, excess_p, nearly_equal
 from arbitre.errors import shown
+from arbitre.parsing.markup import without_markup
 from arbitre.parsing.numerals import read_amount
 from arbitre.paths import value_at
 from arbitre.values import ABSENT
@@ -117,8 +118,8 @@ class Affix(NamedTuple):
     def add_to(self, value: str) -> str:
         """Return a value with this prefix and suffix.
 
-        >>> Affix("<i>", "</i>").add_to("Nana")
-        '<i>Nana</i>'
+        >>> Affix("the ", " (1)").add_to("Nana")
+        'the Nana (1)'
         """
         return f"{self.prefix}{value}{self.suffix}"
 
@@ -136,13 +137,14 @@ class Affix(NamedTuple):
 def affix_of(value: str, text: str) -> Affix | None:
     """Return the prefix and suffix that a text adds to a value; None if it does not contain the value as whole words.
 
-    Also None if the text adds only punctuation, which makes it another notation of the value, or if the value has no
-    letters, in which case added words may be a unit.
+    Also None if the text adds only punctuation or markup, which makes it another notation of the value, or if the value
+    has no letters, in which case added words may be a unit.
 
     >>> affix_of("Briand", "M. Briand"), affix_of("Briand", "Briand¹")
     (Affix(prefix='M. ', suffix=''), Affix(prefix='', suffix='¹'))
     >>> affix_of("acte", "actes"), affix_of("Briand", "Briand."), affix_of("12", "12 fr.")
     (None, None, None)
+    >>> affix_of("Nana", "<i>Nana</i>")
     """
     if not any(map(str.isalpha, value)) or not 0 < len(text) - len(value) <= MAX_AFFIX:
         return None
@@ -150,7 +152,8 @@ def affix_of(value: str, text: str) -> Affix | None:
     found = Affix(text[: max(0, at)], text[at + len(value) :])
     pairs = (found.prefix[-1:], value[0]), (value[-1], found.suffix[:1])
     splits_a_word = any(all(sign.isalpha() or sign.isdecimal() for sign in pair) for pair in pairs)
-    return None if at < 0 or splits_a_word or not any(map(str.isalnum, found.add_to(""))) else found
+    added = without_markup(found.add_to("…"))
+    return None if at < 0 or splits_a_word or not any(map(str.isalnum, added)) else found
 
 
 def _with_other_field(sample: Sample, value: WrongValue) -> bool:

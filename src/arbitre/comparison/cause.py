@@ -187,6 +187,12 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "overlay",
         "add a normaliser, or ask for the notation of gold in the prompt",
     ),
+    "markup": CauseKind(
+        "texts contain tags or entities of HTML or XML, or Markdown",
+        "a normaliser makes the values equal",
+        "overlay",
+        "add a normaliser, or ask for the notation of gold in the prompt",
+    ),
     "amount": CauseKind(
         "an amount is written in a different notation",
         "a normaliser makes the values equal",
@@ -224,8 +230,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "state the order of day and month in the prompt",
     ),
     "affix": CauseKind(
-        "the prediction adds the same prefix or suffix to many texts, such as a title, a label or markup, or leaves "
-        "out one that gold has",
+        "the prediction adds the same prefix or suffix to many texts, such as a title or a label, or leaves out one "
+        "that gold has",
         "many texts equal the other text plus the same words or characters before or after it",
         "correction",
         "state in the prompt what the value includes",
