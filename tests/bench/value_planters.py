@@ -152,6 +152,23 @@ values("quotes", ("text", "person", "place", "journal"), {
 values("hyphenation", ("text", "journal"), {"hyphen and line break": hyphenated})
 
 
+def misdecoded(text, encoding="cp1252"):
+    """The bytes of a text in UTF-8, decoded in another encoding; None if nothing changes, or if it is impossible."""
+    try:
+        return None if text.isascii() else text.encode().decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+values("encoding", ("text", "person", "place", "surname", "forename"), {
+    "UTF-8 read as Windows-1252": of_text(misdecoded),
+    "UTF-8 read as Latin-1": of_text(lambda text: misdecoded(text, "latin-1")),
+    "read wrongly twice": of_text(lambda text: misdecoded(misdecoded(text, "latin-1") or "", "cp1252")),
+    "replacement characters": of_text(lambda text: re.sub("[^\\x00-\\x7f]", "\ufffd", text)),
+    "question marks": of_text(lambda text: text.encode("ascii", "replace").decode()),
+})  # fmt: skip
+
+
 def marked(before, after):
     """A variant that adds markup around one word."""
 

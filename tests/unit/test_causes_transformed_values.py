@@ -103,6 +103,38 @@ def test_the_value_of_another_field_is_no_affix(own, expected):
     assert [cause.kind for cause in found if cause.kind == "affix"] == expected
 
 
+DAMAGE = {
+    "once": lambda text: text.encode().decode("cp1252"),
+    "twice": lambda text: text.encode().decode("cp1252").encode().decode("latin-1"),
+    "replaced": lambda text: text.replace("é", "\ufffd"),
+    "two bytes": lambda text: text.encode().decode("ascii", "replace"),
+    "question mark": lambda text: text.encode("ascii", "replace").decode(),
+}
+
+
+@pytest.mark.parametrize("change", DAMAGE.values(), ids=DAMAGE)
+def test_a_wrong_encoding_is_one_cause_on_each_side(change):
+    names = [name for name in NAMES if "é" in name] * 2 + NAMES
+    damaged = [(name, one) for name, one in itertools.islice(changed(names, change), 60) if name != one]
+    rows = list(itertools.islice(itertools.cycle([*damaged, ("Ada Briand", "Ada Briand")]), 60))
+    for side, word in (("prediction", "predictions have"), ("gold", "gold has")):
+        (cause,) = causes(TEXT, rows if side == "prediction" else [pair[::-1] for pair in rows])
+        assert (cause.kind, cause.side, cause.change) == ("encoding", side, None)
+        assert cause.count > 25
+        assert cause.advice.startswith(f"Read and write all texts as UTF-8; {word} ")
+        assert cause.gain > 0.0
+
+
+def test_unreadable_characters_are_no_wrong_encoding():
+    draw = random.Random(1)  # noqa: S311
+
+    def unreadable(name):
+        at = draw.randrange(len(name))
+        return f"{name[:at]}{draw.choice('?' + chr(0xFFFD))}{name[at + 1 :]}"
+
+    assert "encoding" not in [cause.kind for cause in causes(TEXT, changed(NAMES, unreadable))]
+
+
 def swapped(day):
     return "-".join((day[:4], day[8:], day[5:7]))
 

@@ -1,4 +1,4 @@
-"""The forms of a text: abbreviations, plurals and misspellings."""
+"""The forms of a text: abbreviations, plurals, misspellings, and damage by a wrong encoding."""
 
 from __future__ import annotations
 
@@ -206,3 +206,65 @@ def _has_same_stem(left: str, right: str) -> bool:
         return True
     same = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
     return same >= MIN_PART - 1 and max(len(left), len(right)) - same <= TAIL
+
+
+# Texts that were decoded in the wrong encoding.
+
+
+_BYTES: Final = {
+    **{chr(byte): byte for byte in range(0x80, 0x100)},
+    **{bytes([byte]).decode("cp1252", "ignore"): byte for byte in range(0x80, 0xA0)},
+    " ": 0xA0,  # a no-break space often becomes a space
+}
+"""The byte of each character in Latin-1 or Windows-1252."""
+
+
+def _of_bytes(first: int, last: int) -> str:
+    """Return a pattern for one character whose byte is in a range."""
+    return f"[{re.escape(''.join(sign for sign, byte in _BYTES.items() if first <= byte <= last))}]"
+
+
+_NEXT: Final = _of_bytes(0x80, 0xBF)
+_MISREAD: Final = re.compile(
+    f"{_of_bytes(0xC2, 0xDF)}{_NEXT}|{_of_bytes(0xE0, 0xEF)}{_NEXT}{{2}}|{_of_bytes(0xF0, 0xF4)}{_NEXT}{{3}}"
+)
+"""Characters whose bytes may be one character in UTF-8."""
+
+
+def decoded_again(text: str) -> str:
+    """Return a text with the characters restored that were decoded from UTF-8 as Windows-1252 or Latin-1, once or more.
+
+    >>> decoded_again("BesanÃ§on"), decoded_again("lâ€™Ã©tÃ©"), decoded_again("Ãƒâ€°vreux"), decoded_again("Orléans")
+    ('Besançon', 'l’été', 'Évreux', 'Orléans')
+    """
+    before = None
+    while text != before:
+        before, text = text, _MISREAD.sub(_decoded, text)
+    return text
+
+
+def _decoded(found: re.Match[str]) -> str:
+    try:
+        return bytes(map(_BYTES.__getitem__, found[0])).decode()
+    except UnicodeDecodeError:
+        return found[0]
+
+
+LOST: Final = ("\ufffd", "?")
+"""Characters that replace those that cannot be decoded or encoded."""
+
+
+def lost_characters(damaged: str, text: str) -> bool | None:
+    r"""Return whether only characters outside ASCII were replaced in a text; None if it has no replacement characters.
+
+    >>> lost_characters("Orl\ufffdans", "Orléans"), lost_characters("Orl?ans ?", "Orléans ?")
+    (True, True)
+    >>> lost_characters("O?léans", "Orléans"), lost_characters("Orléans ?", "Orleans ?")
+    (False, None)
+    """
+    marks = [mark for mark in LOST if damaged.count(mark) > text.count(mark)]
+    if not marks:
+        return None
+    return any(
+        len({re.sub(rf"[{mark}\u0080-\U0010ffff]+", "\0", side) for side in (damaged, text)}) == 1 for mark in marks
+    )

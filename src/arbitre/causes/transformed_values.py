@@ -1,6 +1,6 @@
-"""Causes in wrong values that a fixed rule turns into gold: another unit, swapped day and month, and affixes.
+"""Causes in wrong values that a fixed rule turns into gold: another unit, swapped day and month, affixes, encoding.
 
-No overlay repairs such values, because their notation is correct. The correction applies the rule.
+No overlay repairs such values, because their notation is correct, or damaged. The correction applies the rule.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.causes.forms import decoded_again, lost_characters
 from arbitre.causes.notations import COMPARED, TYPO, declared_sites, normalizers_at
 from arbitre.causes.proposal import Proposal, enumerated
 from arbitre.causes.same_value import NUMERAL, Reader, unit_of
-from arbitre.causes.sample import correction_of, excess_p, nearly_equal
+from arbitre.causes.sample import correction_of, excess_p, nearly_equal, share_p
 from arbitre.errors import shown
 from arbitre.parsing.markup import without_markup
 from arbitre.parsing.numerals import read_amount
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from arbitre.causes.proposal import Detector
     from arbitre.causes.sample import Sample, SampleFault
+    from arbitre.comparison.cause import Side
     from arbitre.values import Json
 
 SAME_FACTOR: Final = 1e-3
@@ -54,6 +56,12 @@ MAX_AFFIX: Final = 40
 
 MAX_P: Final = 0.01
 """Maximum p-value of an affix."""
+
+MIN_DAMAGED: Final = 0.5
+"""Minimum share of the texts with signs of a wrong encoding that the encoding explains."""
+
+DAMAGE_CHANCE: Final = 0.1
+"""Probability that such a text equals the other text after it is restored, without a wrong encoding."""
 
 
 class WrongValue(NamedTuple):
@@ -197,6 +205,42 @@ def _with_affixes(path: str, values: Sequence[WrongValue], *, added: bool) -> It
         yield _proposal("affix", path, list(corrected.items()), p, advice=advice, detail=detail)
 
 
+def encodings(sample: Sample) -> Iterator[Proposal]:
+    """Propose to restore the texts of all paths that were damaged by a wrong encoding, for each side."""
+    side: Side
+    for side in ("prediction", "gold"):
+        restored: list[tuple[SampleFault, str]] = []
+        suspect = 0
+        for fault in sample.faults:
+            gold, predicted = fault.gold, fault.predicted
+            if isinstance(gold, str) and isinstance(predicted, str) and fault.fault in COMPARED:
+                damaged, text = (predicted, gold) if side == "prediction" else (gold, predicted)
+                again, lost = decoded_again(damaged), lost_characters(damaged, text)
+                if again != damaged and nearly_equal(again, text):
+                    restored.append((fault, again if side == "prediction" else gold))
+                elif lost:
+                    restored.append((fault, gold))
+                suspect += again != damaged or lost is not None
+        if restored and len(restored) >= MIN_DAMAGED * suspect:
+            faults = [fault for fault, _ in restored]
+            example = min(faults, key=lambda fault: len(str(fault.gold)))
+            gold, predicted = shown(example.gold), shown(example.predicted)
+            have = (
+                f"predictions have {predicted} for {gold}"
+                if side == "prediction"
+                else f"gold has {gold} for {predicted}"
+            )
+            yield Proposal(
+                "encoding",
+                side,
+                tuple(dict.fromkeys(fault.path for fault in faults)),
+                tuple(fault.number for fault in faults),
+                correction_of(restored),
+                share_p(len(restored), [DAMAGE_CHANCE] * suspect),
+                advice=f"Read and write all texts as UTF-8; {have}.",
+            )
+
+
 def _proposal(
     kind: str,
     path: str,
@@ -287,5 +331,5 @@ def _swapped(value: Json) -> str | None:
     return mark.join((first, last, second) if year_first else (second, first, last))
 
 
-DETECTORS: Final[tuple[Detector, ...]] = (transformed_values,)
+DETECTORS: Final[tuple[Detector, ...]] = (encodings, transformed_values)
 """The detectors of this module."""

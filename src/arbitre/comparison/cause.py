@@ -187,6 +187,12 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "overlay",
         "add a normaliser, or ask for the notation of gold in the prompt",
     ),
+    "encoding": CauseKind(
+        "texts are damaged by a wrong encoding, such as Ã© for é, or characters are replaced with � or ?",
+        "the text equals the other text if it is decoded as UTF-8, or only characters outside ASCII were replaced",
+        "correction",
+        "read and write all texts as UTF-8",
+    ),
     "markup": CauseKind(
         "texts contain tags or entities of HTML or XML, or Markdown",
         "a normaliser makes the values equal",
