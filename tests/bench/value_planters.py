@@ -7,11 +7,13 @@ not planted.
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import html
 import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
+from contextlib import suppress
 from fractions import Fraction
 
 from tests.bench.cause_corpora import STARTS, SUBJECTS, misread, places, values_at, words
@@ -295,6 +297,25 @@ values("day-month-swapped", ("date",), {
     "1918-03-11": of_date(lambda y, m, d: f"{y}-{d}-{m}" if int(d) <= 12 and d != m else None),
     "1918-25-03": of_date(lambda y, m, d: f"{y}-{d}-{m}" if d != m else None),
 }, least=0.15)  # fmt: skip
+
+
+def days_later(number):
+    """A variant that moves an ISO date by a number of days."""
+
+    def change(y, m, d):
+        with suppress(ValueError):  # the day and the month are swapped, or misread
+            return (dt.date(int(y), int(m), int(d)) + dt.timedelta(number)).isoformat()
+
+    return of_date(change)
+
+
+values("date-offset", ("date",), {
+    "one year later": of_date(lambda y, m, d: f"{int(y) + 1}-{m}-{d}"),
+    "ten years earlier": of_date(lambda y, m, d: f"{int(y) - 10}-{m}-{d}"),
+    "a century later": of_date(lambda y, m, d: f"{int(y) + 100}-{m}-{d}"),
+    "one day earlier": days_later(-1),
+    "one day later": days_later(1),
+})  # fmt: skip
 
 
 def surname_first(form):

@@ -1,7 +1,11 @@
 """Causes in columns: values of another row, and numbers that differ by a constant."""
 
+import random
+from datetime import date, timedelta
+
 import pytest
 from tests.letters import INTEGER, LETTERS, NAMES, TEXT, analysed, corpus, only
+from tests.unit.test_causes_notations import DAY, causes, changed
 
 pytestmark = pytest.mark.slow
 
@@ -176,6 +180,55 @@ def test_an_offset_is_subtracted_in_lists_that_differ_in_length_and_from_texts_o
     (cause,), f1q = analysed(gold, predicted, schema)
     assert (cause.kind, cause.paths, cause.detail) == ("ids-offset", ("/*/shelf",), {"offset": -1})
     assert cause.gain == pytest.approx(1.0 - f1q)
+
+
+DAYS = [f"{1850 + 7 * number % 80}-{1 + number % 12:02}-{1 + 5 * number % 28:02}" for number in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "offset", "unit", "words", "change"),
+    [
+        (DAY, 1, "year", "1 year too late", lambda day: f"{int(day[:4]) + 1}{day[4:]}"),
+        (TEXT, -10, "year", "10 years too early", lambda day: f"{int(day[:4]) - 10}{day[4:]}"),
+        (DAY, -1, "day", "1 day too early", lambda day: str(date.fromisoformat(day) - timedelta(1))),
+        (TEXT, 12, "day", "12 days too late", lambda day: str(date.fromisoformat(day) + timedelta(12))),
+    ],
+)
+def test_dates_that_differ_by_a_constant_are_corrected(schema, offset, unit, words, change):
+    (cause,) = causes(schema, changed(DAYS, change))
+    assert (cause.kind, cause.change, cause.detail) == ("date-offset", None, {"offset": offset, "unit": unit})
+    assert cause.advice == f"Check how the dates at /rows/*/value are read or converted: predictions are {words}."
+    assert cause.count > 35
+    assert cause.gain > 0.0
+
+
+def test_dates_are_read_after_the_normalizers():
+    schema = DAY | {"x-arbitre": {"normalize": [{"date": {"formats": ["%d/%m/%Y"]}}]}}
+
+    def change(day):
+        return (date.fromisoformat(day) + timedelta(1)).strftime("%d/%m/%Y")
+
+    (cause,) = causes(schema, changed(DAYS, change))
+    assert (cause.kind, cause.detail) == ("date-offset", {"offset": 1, "unit": "day"})
+
+
+def test_the_year_of_a_date_in_words_is_corrected():
+    days = [f"{1 + number % 28} novembre {1850 + 7 * number % 80}" for number in range(60)]
+    (cause,) = causes(TEXT, changed(days, lambda day: f"{day[:-4]}{int(day[-4:]) + 100}"))
+    assert (cause.kind, cause.detail) == ("date-offset", {"offset": 100, "unit": "year"})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda day, rng: str(date.fromisoformat(day) + timedelta(rng.choice((-2, -1, 1, 2)))),
+        lambda day, rng: f"{int(day[:4]) + rng.choice((-10, -1, 1, 10, 100))}{day[4:]}",
+        lambda _, rng: rng.choice(DAYS),
+    ],
+)
+def test_dates_with_different_errors_have_no_offset(wrong):
+    rng = random.Random(3)  # noqa: S311
+    assert "date-offset" not in [cause.kind for cause in causes(DAY, changed(DAYS, lambda day: wrong(day, rng)))]
 
 
 def test_items_without_the_key_by_which_entries_are_matched_have_no_offset():

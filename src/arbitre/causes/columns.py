@@ -1,21 +1,26 @@
-"""Causes that affect columns: shifted rows, ditto marks, and numbers that differ by a constant.
+"""Causes that affect columns: shifted rows, ditto marks, and numbers or dates that differ by a constant.
 
 A column is one field in all items of a list.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from arbitre.causes.changes import replacement
+from arbitre.causes.changes import declared_normalizers, replacement, site_at
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import NO_PARTNER, excess_p, nearly_equal, share_p, single_value
 from arbitre.diagnosis.moved_chance import base_chance
 from arbitre.errors import shown
+from arbitre.normalizers import normalize
 from arbitre.paths import STAR, parse, pointer, value_at, values_at, wildcard
 from arbitre.schema.describe import walk
 from arbitre.values import ABSENT, Kind, canonical, kind_of
@@ -290,7 +295,7 @@ def _ditto(sample: Sample, path: str, mark: str | None, columns: Sequence[Column
 
 
 class NumberPair(NamedTuple):
-    """A number, or a text of digits, beside that of gold.
+    """A number, a text of digits, or a date, beside that of gold.
 
     Attributes:
         document: Position of the document in the sample.
@@ -299,6 +304,7 @@ class NumberPair(NamedTuple):
         predicted: The predicted number.
         written: The predicted number as it is in the prediction.
         listed: Whether they are items of lists of numbers.
+        date: The gold date, if the numbers are its year, or its day counted from the year 1; None for a number.
     """
 
     document: int
@@ -307,6 +313,7 @@ class NumberPair(NamedTuple):
     predicted: float
     written: Json
     listed: bool = False
+    date: str | None = None
 
     @classmethod
     def of(cls, document: int, pointers: tuple[str, str], gold: Json, predicted: Json) -> NumberPair | None:
@@ -322,7 +329,9 @@ class NumberPair(NamedTuple):
         return _rounded(self.predicted - self.gold)
 
     def less(self, offset: float) -> Json:
-        """Return the prediction from which an offset is subtracted."""
+        """Return the prediction from which its offset is subtracted; of a date, this is the gold date."""
+        if self.date is not None:
+            return self.date
         if isinstance(self.written, str):
             return str(self.predicted - offset).zfill(len(self.written))
         return _rounded(self.predicted - offset)
@@ -421,6 +430,49 @@ def _with_offset(sample: Sample, path: str) -> tuple[int, Proposal] | None:
         return None
     shifted = [*single, *(pair for one in lists for pair in one.shifted(offset.value))]
     return offset.number, _subtraction(sample, path, shifted, offset)
+
+
+YEAR: Final = re.compile(r"(?<!\d)\d{4}(?!\d)")
+"""The year of a date, in any notation."""
+
+
+def _dates_at(sample: Sample, path: str) -> Mapping[str, Sequence[NumberPair]]:
+    """Return the matched dates at a path that differ, as numbers of years and of days, by unit.
+
+    They are read after the normalisers of the path. The predicted number of years is NaN, which has no difference, if
+    the dates do not only differ in the year. Dates in ISO 8601 have a number of days.
+    """
+    pairs: defaultdict[str, list[NumberPair]] = defaultdict(list)
+    site = site_at(sample.plan, path)
+    declared = () if site is None else declared_normalizers(site)
+    for leaf in sample.leaves.get(path, ()):
+        if leaf.pointer is None or leaf.predicted_pointer is None or leaf.quality >= 1.0:
+            continue
+        if not isinstance(leaf.gold, str) or not isinstance(leaf.predicted, str):
+            continue
+        texts = [str(normalize(declared, side)) for side in (leaf.gold, leaf.predicted)]
+        years = [YEAR.findall(text) for text in texts]
+        if any(len(found) != 1 or text.isdecimal() for text, found in zip(texts, years, strict=True)):
+            continue
+        ends, same = (leaf.pointer, leaf.predicted_pointer), len({YEAR.sub("", text) for text in texts}) == 1
+        numbers = {"year": (int(years[0][0]), int(years[1][0]) if same else math.nan)}
+        with suppress(ValueError):
+            numbers["day"] = (date.fromisoformat(texts[0]).toordinal(), date.fromisoformat(texts[1]).toordinal())
+        for unit, both in numbers.items():
+            pairs[unit].append(NumberPair(leaf.document, ends, *both, leaf.predicted, date=leaf.gold))
+    return pairs
+
+
+def _with_date_offsets(sample: Sample, path: str) -> Iterator[tuple[int, Proposal]]:
+    """Yield how many dates differ by the same number of years or days, and the proposal to correct them."""
+    for unit, pairs in _dates_at(sample, path).items():
+        if (offset := _offset(pairs)) is not None:
+            number = abs(offset.value)
+            words = f"{number} {unit}{'s' * (number != 1)} {'too late' if offset.value > 0 else 'too early'}"
+            advice = f"Check how the dates at {path} are read or converted: predictions are {words}."
+            found = _subtraction(sample, path, pairs, offset)
+            detail = {"offset": offset.value, "unit": unit}
+            yield offset.number, replace(found, kind="date-offset", advice=advice, detail=detail)
 
 
 class Offset(NamedTuple):
@@ -544,13 +596,14 @@ MAX_P: Final = 0.01
 
 
 def shifts(sample: Sample) -> Iterator[Proposal]:
-    """Propose to shift columns back, or to subtract a constant from numbers, whichever explains more values.
+    """Propose to shift columns back, or to subtract a constant from numbers or dates, whichever explains more values.
 
     Both can explain consecutive numbers: those of the next row are larger by 1. Also propose to replace ditto marks.
     """
     columns = _columns(sample)
     for path in sample.faults_by_path:
         found = [_shifted(sample, path, columns.get(path, ()), len(columns)), _with_offset(sample, path)]
+        found += _with_date_offsets(sample, path)
         likely = [one for one in found if one is not None and one[1].p <= MAX_P]
         if likely:
             yield max(likely, key=lambda one: one[0])[1]

@@ -235,6 +235,12 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "correction",
         "state the order of day and month in the prompt",
     ),
+    "date-offset": CauseKind(
+        "dates differ from gold by a constant number of days or years",
+        "most wrong dates differ from gold by the same number of days or years",
+        "correction",
+        "check how dates are read or converted, such as time zones, calendars and centuries",
+    ),
     "affix": CauseKind(
         "the prediction adds the same prefix or suffix to many texts, such as a title or a label, or leaves out one "
         "that gold has",
