@@ -36,6 +36,7 @@ class Corpus:
         entries: Path of the list of objects in which entries are moved, repeated or cut off; None without one.
         nested: Path of a list of objects in the entries.
         blind: Kinds of differences that the schema already ignores, by path.
+        numbers: Paths of numbers that are null in a large part of the gold.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Corpus:
     entries: str | None = None
     nested: str | None = None
     blind: dict = field(default_factory=dict)
+    numbers: tuple = ()
 
     def of_role(self, *roles):
         """The paths whose values have one of these roles."""
@@ -271,7 +273,7 @@ def bibliography(rng):
         "issued": of("string", format="date"), "volume": of("integer"), "page-first": of("integer"),
         "number-of-pages": of("integer"), "price": of("number"), "language": of("string", enum=["fr", "en", "de", "la"]),
         "keyword": {"type": "array", "items": of("string")}, "editor": nullable("string"),
-        "collection-title": nullable("string"), "note": nullable("string"),
+        "collection-title": nullable("string"), "note": nullable("string"), "edition": nullable("integer"),
     }, **{"x-arbitre": {"entries": True}})})  # fmt: skip
 
     def record():
@@ -284,7 +286,7 @@ def bibliography(rng):
             "language": rng.choice(["fr", "en", "de", "la"]), "keyword": rng.sample(TAGS, rng.randint(1, 4)),
             "editor": person(rng) if rng.random() < 0.4 else None,
             "collection-title": rng.choice(SUBJECTS).capitalize() if rng.random() < 0.4 else None,
-            "note": None,
+            "note": None, "edition": rng.randint(2, 9) if rng.random() < 0.5 else None,
         }  # fmt: skip
 
     top = "/records/*/"
@@ -294,7 +296,8 @@ def bibliography(rng):
              "language": "label", "keyword/*": "tag", "editor": "person", "collection-title": "text"}  # fmt: skip
     gold = tuple({"records": [record() for _ in range(sizes(rng))]} for _ in range(DOCUMENTS))
     return Corpus("bibliography", schema, gold, {top + key: role for key, role in roles.items()},
-                  (top + "editor", top + "collection-title", top + "note"), "/records", top + "author")  # fmt: skip
+                  (top + "editor", top + "collection-title", top + "note"), "/records", top + "author",
+                  numbers=(top + "edition",))  # fmt: skip
 
 
 def letters(rng):
@@ -338,7 +341,7 @@ def register(rng):
         "id": of("integer"), "date": of("string", format="date"), "name": of("string"), "spouse": nullable("string"),
         "trade": of("string"), "place": of("string"), "dowry": of("number"), "tax": of("number"), "children": of("integer"),
         "age": of("integer"), "literate": of("boolean"), "act": of("string", enum=["birth", "marriage", "burial"]),
-        "witness": nullable("string"), "weight_kg": of("number"),
+        "witness": nullable("string"), "weight_kg": of("number"), "fine": nullable("number"),
     }  # fmt: skip
 
     def entry(count):
@@ -348,7 +351,7 @@ def register(rng):
             "place": rng.choice(TOWNS), "dowry": number(rng, 10, 9000), "tax": number(rng, 1, 90),
             "children": rng.randint(0, 9), "age": rng.randint(16, 88), "literate": rng.random() < 0.5,
             "act": rng.choice(["birth", "marriage", "burial"]), "witness": person(rng) if rng.random() < 0.3 else None,
-            "weight_kg": number(rng, 2, 90, 1),
+            "weight_kg": number(rng, 2, 90, 1), "fine": rng.randint(0, 60) / 2 if rng.random() < 0.4 else None,
         }  # fmt: skip
 
     gold, count = [], 1
@@ -359,7 +362,7 @@ def register(rng):
              "dowry": "amount", "tax": "amount", "children": "integer", "age": "integer", "literate": "flag",
              "act": "label", "witness": "person", "weight_kg": "quantity"}  # fmt: skip
     return Corpus("register", objects(row), tuple(gold), {f"/*/{key}": role for key, role in roles.items()},
-                  ("/*/spouse", "/*/witness"), "")  # fmt: skip
+                  ("/*/spouse", "/*/witness"), "", numbers=("/*/fine",))  # fmt: skip
 
 
 def inventory(rng):

@@ -14,7 +14,7 @@ CORPORA = [make(seeded("test", make.__name__)) for make in WRITTEN]
 PINNED = set(
     words(
         "case accents unicode spaces punctuation encoding markup amount number-format date-format day-month-swapped date-offset affix name-order abbreviation singular-plural "
-        "absent-value value-mapping key-spelling renamed-key wrapped-root unwrapped-root promoted demoted list-or-value "
+        "absent-value default-value value-mapping key-spelling renamed-key wrapped-root unwrapped-root promoted demoted list-or-value "
         "serialised-list other-field columns-swapped column-shifted ditto ids-offset page-shifted duplicated truncated moved-object "
         "moved-value split merged near part-of unrelated omission hallucination"
     )

@@ -427,6 +427,19 @@ def write_absent(rng, corpus, predicted, taken):
         yield json.dumps(written), (path,), count
 
 
+@planter("default-value")
+def write_default(rng, corpus, predicted, taken):
+    """A number stands for nothing."""
+    paths = [path for path in corpus.numbers if free(path, taken)]
+    for path in rng.sample(paths, len(paths)):
+        written, share, count = rng.choice((0, 0, 0, 1, -1, 9999)), chosen(rng), 0
+        for document in predicted:
+            for container, key in places(document, path):
+                if at(container, key) is None and rng.random() < share:
+                    container[key], count = written, count + 1
+        yield f"{written}", (path,), count
+
+
 NOTATIONS = tuple(PLANTERS)
 """The kinds above."""
 

@@ -2,6 +2,7 @@
 
 # ruff: noqa: ARG001, ARG005  (all functions that edit a work have one signature)
 
+import json
 import random
 from dataclasses import replace
 
@@ -153,6 +154,39 @@ def test_a_value_that_gold_uses_is_not_declared_elsewhere():
 
 def test_a_real_value_where_gold_has_nothing_is_not_an_absent_value():
     assert systematic(corpus(lambda work, rng: work.update(note=rng.choice(["ok", "x", "0"])))) == []
+
+
+def without_year(work, rng):
+    if rng.random() < 0.5:
+        work["year"] = None
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 9999, "1900-01-01", False])
+def test_a_constant_where_gold_has_nothing_is_a_default_value(value):
+    documents = corpus(lambda *_: None, gold=without_year)
+    for pair in documents:
+        for work, predicted in zip(pair.gold["works"], pair.predicted["works"], strict=True):
+            predicted["year"] = value if work["year"] is None else work["year"]
+    places = sum(work["year"] is None for pair in documents for work in pair.gold["works"])
+    (cause,) = systematic(documents)
+    assert (cause.kind, cause.side, cause.paths) == ("default-value", "prediction", ("/works/*/year",))
+    assert (cause.count, cause.change, cause.detail) == (places, None, {"value": value})
+    assert cause.advice == (
+        f"Ask to omit /works/*/year if it has no value: predictions have {json.dumps(value)} where gold has nothing."
+    )
+    assert cause.gain == pytest.approx(cause.cost)
+
+
+@pytest.mark.parametrize("frequent", [0.7, 1.0])
+def test_a_frequent_value_where_gold_has_nothing_is_no_default_value(frequent):
+    rng = random.Random(4)  # noqa: S311
+    documents = corpus(lambda *_: None, gold=without_year)
+    for pair in documents:
+        for work, predicted in zip(pair.gold["works"], pair.predicted["works"], strict=True):
+            found = 1900 if rng.random() < frequent else rng.randint(1901, 1930)
+            predicted["year"] = found
+            work["year"] = None if work["year"] is None else found
+    assert systematic(documents) == []
 
 
 def test_one_value_that_stands_for_another_is_a_mapping():

@@ -1,4 +1,4 @@
-"""Causes in values that mean nothing, such as "", "n/a" and [], where the other side has no value."""
+"""Causes in values that stand for nothing: placeholders, such as "", "n/a" and [], and constants, such as 0."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes.changes import OverlayChange, site_at, with_absent
 from arbitre.causes.proposal import Proposal, enumerated
-from arbitre.causes.sample import excess_p, with_odds
+from arbitre.causes.sample import correction_of, excess_p, share_p, single_value, with_odds
 from arbitre.errors import shown
 from arbitre.paths import parse, value_at
 from arbitre.paths import pointer as pointer_to
@@ -26,6 +26,12 @@ NOTHING_CHANCE: Final = 0.01
 
 MAX_SEPARATE: Final = 2
 """Maximum number of paths that get settings of their own."""
+
+MIN_DEFAULT: Final = 0.5
+"""Minimum share of the spurious values of a path that are the same value."""
+
+DEFAULT_CHANCE: Final = 0.1
+"""Least probability that a spurious value of a path is a certain value."""
 
 
 def nothing_in(value: Json) -> tuple[Json, ...] | None:
@@ -168,5 +174,51 @@ def _common(paths: Sequence[str]) -> str:
     return "/".join(parts[0][:same])
 
 
-DETECTORS: Final[tuple[Detector, ...]] = (absent_values,)
+# Constants that stand for nothing.
+
+
+def default_values(sample: Sample) -> Iterator[Proposal]:
+    """Yield the value of each path, such as 0, that most spurious values are.
+
+    No overlay repairs them, because only texts, null and empty lists and objects can be declared as absent. In the
+    test, several runs of a document count once.
+    """
+    for path, faults in sample.faults_by_path.items():
+        spurious = [fault for fault in faults if _is_spurious(fault)] if not path.endswith("/*") else []
+        places = {
+            (sample.pairs[one.document].id, one.predicted_pointer, canonical(one.predicted)): one for one in spurious
+        }
+        counts = Counter(value for *_, value in places)
+        value, number = counts.most_common(1)[0] if counts else (None, 0)
+        if number < max(1.0, MIN_DEFAULT * len(places)):
+            continue
+        leaves = [
+            leaf
+            for leaf in sample.leaves.get(path, ())
+            if single_value(leaf.gold) is not ABSENT is not single_value(leaf.predicted)
+        ]
+        gold = Counter(canonical(leaf.gold) for leaf in leaves)
+        wrong = Counter(canonical(leaf.predicted) for leaf in leaves if leaf.quality < 1.0)
+        share = max(count[value] / max(1, count.total()) for count in (gold, wrong))
+        found = [fault for fault in spurious if canonical(fault.predicted) == value]
+        name = shown(found[0].predicted)
+        yield Proposal(
+            "default-value",
+            "prediction",
+            (path,),
+            tuple(fault.number for fault in found),
+            correction_of((fault, fault.gold) for fault in found),
+            min(1.0, len(counts) * share_p(number, [max(DEFAULT_CHANCE, with_odds(share))] * len(places))),
+            advice=f"Ask to omit {path} if it has no value: predictions have {name} where gold has nothing.",
+            detail={"value": found[0].predicted},
+        )
+
+
+def _is_spurious(fault: SampleFault) -> bool:
+    """Return whether gold has no value, and the prediction a single value that means something."""
+    has_value = single_value(fault.predicted) is not ABSENT and nothing_in(fault.predicted) is None
+    return has_value and (fault.gold is ABSENT or fault.gold is None)
+
+
+DETECTORS: Final[tuple[Detector, ...]] = (absent_values, default_values)
 """The detectors of this module."""

@@ -272,6 +272,12 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "overlay",
         "declare the values as absent",
     ),
+    "default-value": CauseKind(
+        "one and the same value, such as 0, was predicted where gold has no value",
+        "most spurious values of a field are the same value, which is less frequent elsewhere",
+        "correction",
+        "ask to omit fields without a value",
+    ),
     "value-mapping": CauseKind(
         "one value is regularly predicted instead of another",
         "a predicted value is rarely correct, and the gold value is nearly always the same one",
