@@ -193,9 +193,10 @@ _TEXTS: Final = {
     "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` after the words of each text are sorted alphabetically"),
     "token-set": _fixed(
         edit.TOKEN_SET,
-        "smallest `indel` distance between any two of these texts: the shared words, the words of the first text, and "
-        "the words of the second text, each sorted and without repetition; 0 if one text contains all words of the "
-        "other",
+        "smallest `indel` distance between any two of three texts: the shared words alone, the shared words followed "
+        "by the other words of the first text, and the shared words followed by the other words of the second text; "
+        "without shared words, the `indel` distance between the two texts. Words are sorted and not repeated. The "
+        "distance is 0 if all words of one text, at least one, occur in the other",
         "Cohen, 2011",
     ),
     "jaccard-ngrams": Factory(
@@ -245,7 +246,7 @@ _TEXTS: Final = {
         lambda options: identifiers.GRADED_URI if options["graded"] else identifiers.URI,
         "0 for two URIs with the same normal form (RFC 3986), else 1; with `graded`, the `yujian-bo` distance between "
         "the normal forms. The normal form ignores the case of the scheme and of the host, the default port, escapes "
-        "of ordinary characters, and dot segments",
+        "of ordinary characters, dot segments, and whether the path after a host is empty or `/`",
         {"graded": {"type": "boolean", "default": False}},
     ),
     "taxonomy": _one_option(
