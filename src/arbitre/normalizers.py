@@ -543,8 +543,8 @@ catalogue: Final = Catalogue(
                 partial(_itemwise, partial(_textwise, _of_decimal)),
                 makes={Kind.STRING: _NUMBER_OR_TEXT},
             ),
-            "the number that a text represents in the notation of Python's `Decimal`, such as 12.50 or 1E+3; "
-            "any other text is unchanged",
+            "the number that a text such as 12.50 or 1E+3 represents, in the notation of finite `Decimal` objects in "
+            "Python; any other text is unchanged",
         ),
         "amount": Factory(
             _amount_with,
@@ -606,7 +606,7 @@ catalogue: Final = Catalogue(
         ),
         "concat": Factory(
             _concat_with,
-            "the scalar items of a list, joined in order into one text",
+            "the texts, numbers and booleans in a list, joined in order into one text",
             {"separator": {"type": "string", "default": ""}},
         ),
     },
