@@ -31,9 +31,10 @@ from arbitre import advice, bundled, normalizers, options
 from arbitre.cli.declarations import DECLARATIONS
 from arbitre.comparison.cause import KINDS
 from arbitre.distances import builtin_distances
-from arbitre.gold import checks, schema_advice
+from arbitre.gold import checks
 from arbitre.matching import builtin_matchers
 from arbitre.options import REQUIRED, options_of
+from arbitre.suggestions import schema_advice
 from arbitre.values import Kind
 
 if TYPE_CHECKING:

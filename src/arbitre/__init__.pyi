@@ -44,12 +44,12 @@ from .gold.corrections import apply_decisions
 from .gold.entry_faults import PlantedFault
 from .gold.perturb import Perturbed, perturb
 from .inputs.provenance import Provenance
-from .inputs.repaired_json import Answer, Repair, read_answer
+from .jobs.saved_results import load, write_figures, write_report
 from .matching import Coupling, transport
 from .matching.builtin_matchers import match
 from .metricity.metricity import Distortion, Metricity, distortion, metricity
+from .parsing.repaired_json import Answer, Repair, read_answer
 from .published_scores import published
-from .report.saved_results import load, write_figures, write_report
 from .schema.loading.load_schema import Field
 from .signature import Signature
 from .systems.diff import diff

@@ -208,6 +208,16 @@ def folder_problem(folder: Path) -> Problem:
     return Problem("Expected a file, got a folder", str(folder), hint=hint)
 
 
+def unreadable(path: Path, error: Exception) -> DataError:
+    """Return the error for a file that cannot be opened, read or decompressed."""
+    if isinstance(error, IsADirectoryError):
+        return DataError(folder_problem(path))
+    hint = "Check the name and the permissions."
+    if getattr(error, "errno", None) is None and path.exists():  # raised by a decompressor or a parser
+        hint = "Check that the file is complete and has the format that its suffix states."
+    return DataError.of(f"Cannot read the file: {getattr(error, 'strerror', None) or error}", file=str(path), hint=hint)
+
+
 MARGIN: Final = 0.25
 """Maximum difference in similarity between the two suggestions of a hint."""
 

@@ -14,9 +14,9 @@ from collections import Counter
 from datetime import date
 
 from arbitre import Comparator
-from arbitre.gold.census import Census
-from arbitre.gold.schema_advice import find_schema_advice
 from arbitre.schema.loading.infer import infer
+from arbitre.suggestions.census import Census
+from arbitre.suggestions.schema_advice import find_schema_advice
 
 CORPORA = 200
 FIRST = """

@@ -31,7 +31,7 @@ from arbitre.cli.output.console import Terminal
 from arbitre.cli.output.progress import shown_progress
 from arbitre.corpus.evaluate import ignore_progress
 from arbitre.corpus.quality_bounds import QualityBound
-from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.jobs.evaluation_job import EvaluationJob
 from arbitre.systems.run_stability import run_stability
 from arbitre.tables.terminal import nested_labels
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from arbitre import DataError, rank
 from arbitre.cli import app
-from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.jobs.evaluation_job import EvaluationJob
 
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}, "pages": {"type": "integer"}}}
 ROWS = [{"id": "Page_é1", "name": "Ada", "pages": 3}, {"id": "Page_é2", "name": "Bo", "pages": 7}]

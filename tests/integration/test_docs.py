@@ -22,8 +22,8 @@ from arbitre.cli.output import progress
 from arbitre.comparison.node_tree import Verdict
 from arbitre.corpus.evaluation import EVALUATION
 from arbitre.distances.builtin_distances import catalogue as distances
+from arbitre.jobs import result_files
 from arbitre.matching.builtin_matchers import catalogue as matchings
-from arbitre.report import result_files
 from arbitre.tally import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,8 +16,8 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.tables import ROWS, ExportTable
 from arbitre.errors import DataError, OptionError
-from arbitre.report.ranking_job import FactorsResults, RankingResults
-from arbitre.report.result_files import EXPORT_FORMS, Export, parse_exports, write_exports
+from arbitre.jobs.ranking_job import FactorsResults, RankingResults
+from arbitre.jobs.result_files import EXPORT_FORMS, Export, parse_exports, write_exports
 from arbitre.tables.table import SCORE, Table, TableColumn, count
 from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES
 

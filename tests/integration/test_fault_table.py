@@ -15,7 +15,7 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.evaluate import PART_SIZE
 from arbitre.diagnosis.taxonomy import FAULTS
-from arbitre.report.result_files import COLUMNS
+from arbitre.jobs.result_files import COLUMNS
 
 PEOPLE = {
     "type": "object",

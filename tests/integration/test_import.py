@@ -37,13 +37,13 @@ OPTIONAL = {
     "urllib.request",
     "arbitre.classification",
     "arbitre.comparison.comparison",
-    "arbitre.gold.suggested_gate",
+    "arbitre.suggestions.suggested_gate",
     "arbitre.gold.checks",
     "arbitre.diagnosis.faults",
     "arbitre.diagnosis.solidarity",
     "arbitre.advice",
     "arbitre.metricity.witnesses",
-    "arbitre.gold.aliases",
+    "arbitre.suggestions.aliases",
     "arbitre.engine.solve.transport_matching",
     "arbitre.matching.transport",
     "arbitre.report.view",
@@ -137,7 +137,7 @@ def evaluation(tmp_path):
 
 def test_an_evaluation_without_report_loads_only_what_it_uses(evaluation):
     modules = loaded(evaluation("--no-report", "--no-diagnose"))
-    assert "arbitre.report.evaluation_job" in modules
+    assert "arbitre.jobs.evaluation_job" in modules
     assert modules & OPTIONAL == set()
 
 
@@ -147,7 +147,7 @@ def test_an_evaluation_with_report_loads_the_report(evaluation):
     assert modules & OPTIONAL == {
         "arbitre.classification",
         "arbitre.diagnosis.faults",
-        "arbitre.gold.aliases",
+        "arbitre.suggestions.aliases",
         "arbitre.report.report_files",
         "arbitre.report.view",
         "jinja2",

@@ -557,7 +557,7 @@ def run(out, event, number, calls, *arguments):
             os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(happens)
-    from arbitre.report import evaluation_job
+    from arbitre.jobs import evaluation_job
     evaluation_job.ExecutionOptions = partial(evaluation_job.ExecutionOptions, unit_size=4)
     from arbitre.cli import app
     app(arguments, standalone_mode=False)

@@ -20,7 +20,7 @@ from arbitre import agreement, bundled
 from arbitre.cli import app
 from arbitre.corpus.archive import _digest
 from arbitre.errors import DataError, OptionError
-from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.jobs.evaluation_job import EvaluationJob
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 GOLD, HASTY = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))

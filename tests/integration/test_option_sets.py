@@ -23,11 +23,11 @@ from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import OptionError
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.options import ReadOptions
+from arbitre.jobs import keywords as report_keywords
+from arbitre.jobs.evaluation_job import EvaluationJob
+from arbitre.jobs.evaluation_options import EvaluationOptions
+from arbitre.jobs.keywords import CorpusKeywords
 from arbitre.options import REQUIRED, options_of
-from arbitre.report import keywords as report_keywords
-from arbitre.report.evaluation_job import EvaluationJob
-from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.keywords import CorpusKeywords
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"

@@ -15,10 +15,10 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.records import Pair
+from arbitre.jobs.evaluation_options import EvaluationOptions
+from arbitre.jobs.result_files import evaluate_into
 from arbitre.language import Language
-from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.report_files import read_view
-from arbitre.report.result_files import evaluate_into
 from arbitre.tables.csv_text import cell
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import arbitre
 from arbitre.errors import DataError
-from arbitre.inputs import damaged_json, repaired_json
+from arbitre.parsing import damaged_json, repaired_json
 
 KEYS = st.sampled_from(["a", "b", "name", "pages", "é", "x y", "", "it's", "```", "<think>"])
 TEXTS = st.text(alphabet="abé ,:[]{}\"'\\\n`</think>#/", max_size=12)

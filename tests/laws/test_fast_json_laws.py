@@ -7,8 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arbitre.errors import DataError
-from arbitre.inputs import strict_json
-from arbitre.parsing import fast_json
+from arbitre.parsing import fast_json, strict_json
 from arbitre.values import ABSENT
 
 TEXTS = st.text() | st.text('"\\/\x00\x7f\u2028é😀,:')

@@ -9,7 +9,6 @@ import pytest
 
 import arbitre
 from arbitre.errors import DataError
-from arbitre.inputs import strict_json
 from arbitre.inputs.blocks import BlockReader
 from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import read_lines, split_lines
@@ -17,7 +16,7 @@ from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.projection import Projection
 from arbitre.inputs.records import Failure
 from arbitre.normalizers import catalogue
-from arbitre.parsing import numerals
+from arbitre.parsing import numerals, strict_json
 from arbitre.values import MAX_BYTES, MAX_DIGITS, MAX_VALUES
 
 ANY = arbitre.Comparator({})

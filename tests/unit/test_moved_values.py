@@ -219,7 +219,7 @@ def test_a_value_that_is_common_in_the_corpus_is_not_moved():
 
 
 def test_moved_values_do_not_depend_on_the_order_of_the_documents(monkeypatch):
-    monkeypatch.setattr("arbitre.report.evaluation_job.MAX_COUNTED", 5)
+    monkeypatch.setattr("arbitre.jobs.evaluation_job.MAX_COUNTED", 5)
     corpus = [
         (f"{at}{identity}", gold, predicted)
         for at, roles in enumerate([("deputy", "senator"), ("mayor", "clerk"), ("bishop", "deputy")])

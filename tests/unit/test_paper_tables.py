@@ -17,7 +17,7 @@ import arbitre
 from arbitre.corpus import tables
 from arbitre.corpus.documents import document_frame, path_frame
 from arbitre.errors import DataError, OptionError
-from arbitre.report.result_files import write_parquet
+from arbitre.jobs.result_files import write_parquet
 from arbitre.systems import tables as system_tables
 from arbitre.systems.factors import factor
 from arbitre.systems.ranking import rank

@@ -14,7 +14,7 @@ from arbitre.cli import app
 from arbitre.comparison import Comparison
 from arbitre.comparison.coreference import CoreferenceCounts
 from arbitre.errors import DataError, SchemaError
-from arbitre.gold.reference_census import ReferenceCensus
+from arbitre.suggestions.reference_census import ReferenceCensus
 
 EXACT = {"type": "string", "x-arbitre": {"distance": "exact"}}
 ID = {"type": "string", "x-arbitre": {"id": "person"}}

@@ -8,10 +8,10 @@ from tests.builders import read_records
 import arbitre
 from arbitre import Comparator
 from arbitre.errors import DataError
-from arbitre.inputs import damaged_json, repaired_json, strict_json
 from arbitre.inputs.join import join, paired
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.records import Failure
+from arbitre.parsing import damaged_json, repaired_json, strict_json
 
 CODE = {"code": "```python\nprint([1])\n```", "b": 2}
 

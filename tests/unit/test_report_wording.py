@@ -12,9 +12,9 @@ from rich.console import Console
 import arbitre
 from arbitre.cli.commands.rank import ranking_blocks
 from arbitre.comparison.cause import KINDS
+from arbitre.jobs.ranking_job import RankingResults
 from arbitre.language import Language, Translator, catalogue
 from arbitre.report.build_view import ranked
-from arbitre.report.ranking_job import RankingResults
 from arbitre.report.render import FORMULAS
 from arbitre.report.statistics_text import detectable, lead, procedure, sampled, to_best
 from arbitre.systems.ranking import StatisticsOptions, rank

@@ -11,15 +11,15 @@ import os
 import pytest
 
 import arbitre
-from arbitre.corpus.archive import write_archive
+from arbitre.corpus.archive import without_folders, write_archive
 from arbitre.corpus.evaluate import ExecutionOptions
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.records import Failure, Pair
+from arbitre.jobs.evaluation_options import EvaluationOptions
+from arbitre.jobs.result_files import evaluate_into
 from arbitre.parsing.fast_json import json_text
 from arbitre.report.entry_rows import EntryLayout
-from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.result_files import evaluate_into, without_folders
 from arbitre.storage.files import atomic_text_file
 from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
 from arbitre.tables.table import SCORE, Table, TableColumn

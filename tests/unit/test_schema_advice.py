@@ -6,11 +6,11 @@ import pytest
 
 import arbitre
 from arbitre.errors import OptionError
-from arbitre.gold.census import Census
-from arbitre.gold.schema_advice import KINDS, find_schema_advice
 from arbitre.parsing.fast_json import json_text
 from arbitre.schema.compiling import compiler
 from arbitre.schema.loading.infer import annotate, infer
+from arbitre.suggestions.census import Census
+from arbitre.suggestions.schema_advice import KINDS, find_schema_advice
 
 pytestmark = pytest.mark.slow
 

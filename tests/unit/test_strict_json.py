@@ -6,7 +6,7 @@ import time
 import pytest
 
 from arbitre.errors import DataError
-from arbitre.inputs.strict_json import load, parse
+from arbitre.parsing.strict_json import load, parse
 
 
 def refusal(text, **options):

@@ -36,8 +36,8 @@ from arbitre.inputs.open_files import expand_globs, split_name
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.reader import TABLE
 from arbitre.inputs.records import Failure, Record
+from arbitre.jobs.keywords import ReadingKeywords, option_sets
 from arbitre.options import COMPARATOR, Reading, spelled_out
-from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.statistics.intervals import LEVEL, RESAMPLES
 
 if TYPE_CHECKING:

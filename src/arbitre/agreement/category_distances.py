@@ -18,8 +18,8 @@ from arbitre.comparator import Comparator
 from arbitre.comparator.api import write_overlay
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.annotation_files import AnnotationOptions
+from arbitre.jobs.keywords import ReadingKeywords, option_sets
 from arbitre.options import COMPARATOR, Reading, spelled_out
-from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.statistics.intervals import LEVEL, RESAMPLES
 from arbitre.storage.output_folder import destination
 from arbitre.values import canonical

@@ -17,12 +17,12 @@ from arbitre.causes.search import Search, cause_of
 from arbitre.comparison.cause import KINDS
 from arbitre.corpus.tables import entry_note, some_paths
 from arbitre.errors import DataError, OptionError, did_you_mean
-from arbitre.gold.suggested_gate import suggest_gate
 from arbitre.language import Translator
 from arbitre.paths import wildcard
 from arbitre.schema.loading.annotations import merged_overlay
 from arbitre.schema.nodes import leaves_of
 from arbitre.storage.columns import encoded
+from arbitre.suggestions.suggested_gate import suggest_gate
 from arbitre.tables.table import SIGNED, Table, TableColumn, columns, count
 from arbitre.values import Kind, canonical
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from arbitre.causes.sample import SampleFault
     from arbitre.causes.search import Found
     from arbitre.comparison.cause import Cause
-    from arbitre.gold.suggested_gate import SuggestedGate
     from arbitre.inputs.records import Pair
     from arbitre.schema.plan import Plan
+    from arbitre.suggestions.suggested_gate import SuggestedGate
     from arbitre.values import Json
 
 MIN_HELD_OUT: Final = 20

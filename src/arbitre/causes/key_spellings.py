@@ -10,10 +10,10 @@ from arbitre.causes.changes import Correction, OverlayChange
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p, value_chance
 from arbitre.diagnosis.renamed import fold, letters, mostly_equal
-from arbitre.gold.aliases import declared_aliases, relative_pointer
 from arbitre.paths import escape, parse, value_at, values_at, wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.nodes import first_of_pattern
+from arbitre.suggestions.aliases import declared_aliases, relative_pointer
 from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from arbitre.causes.key_spellings import (
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p, value_chance
 from arbitre.diagnosis.renamed import fold, mostly_equal
-from arbitre.gold.aliases import aliases_of_documents, declared_aliases, relative_pointer
 from arbitre.paths import escape, parse, wildcard
+from arbitre.suggestions.aliases import aliases_of_documents, declared_aliases, relative_pointer
 from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from arbitre.causes.key_spellings import KeyDifference
     from arbitre.causes.proposal import Detector
     from arbitre.causes.sample import Sample, SampleFault
-    from arbitre.gold.aliases import AliasSuggestion
     from arbitre.paths import Path
+    from arbitre.suggestions.aliases import AliasSuggestion
     from arbitre.values import Json
 
 MIN_DOCUMENTS: Final = 3

@@ -17,8 +17,8 @@ from arbitre.comparator.comparator import ComparatorKeywords, load_functions
 from arbitre.comparator.configurations import Configuration, NamedChoice, configurations
 from arbitre.corpus.quality_bounds import MissedBound, QualityBound
 from arbitre.errors import ArbitreError, OptionError
-from arbitre.inputs import strict_json
 from arbitre.inputs.annotation_files import AnnotationOptions
+from arbitre.parsing import strict_json
 from arbitre.schema import SchemaSource
 from arbitre.values import Json
 

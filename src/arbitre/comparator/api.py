@@ -12,11 +12,11 @@ from arbitre.gold.perturb import RATES, Perturbed, perturb_all
 from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.options import gold_items, gold_records
 from arbitre.inputs.records import readable
+from arbitre.jobs.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, document_pairs
+from arbitre.jobs.ranking_job import EITHER, check_system_names, rank_evaluations, rank_paths
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.parsing.fast_json import json_text
-from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, document_pairs
-from arbitre.report.ranking_job import EITHER, check_system_names, rank_evaluations, rank_paths
 from arbitre.statistics.intervals import LEVEL, METHOD
 from arbitre.storage.output_folder import destination, output_text_file, paths_among
 from arbitre.systems.ranking import SCORES, StatisticsOptions
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from arbitre.comparator.comparator import Comparator
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.quality_bounds import Bounds
-    from arbitre.gold.aliases import AliasSuggestions
-    from arbitre.gold.suggested_gate import SuggestedGate
     from arbitre.inputs.corpus_sources import Documents, Paths
     from arbitre.inputs.options import Gold
+    from arbitre.jobs.keywords import Pairs, Progress
+    from arbitre.jobs.ranking_job import FactorsResults
     from arbitre.options import Average
-    from arbitre.report.keywords import Pairs, Progress
-    from arbitre.report.ranking_job import FactorsResults
     from arbitre.schema import SchemaSource
     from arbitre.statistics.intervals import Method
     from arbitre.statistics.sample import Cluster
+    from arbitre.suggestions.aliases import AliasSuggestions
+    from arbitre.suggestions.suggested_gate import SuggestedGate
     from arbitre.systems.ranking import Ranking
     from arbitre.values import Json
 

@@ -19,12 +19,12 @@ from arbitre.engine import compare_batch, count_calls, item_costs, item_margins,
 from arbitre.engine.independent_matching import rematched
 from arbitre.errors import OptionError
 from arbitre.inputs.records import Pair, readable
-from arbitre.inputs.strict_json import MAX_DEPTH, check_value
 from arbitre.matching import CustomMatching, with_matching
 from arbitre.metricity.claims import MAX_VALUES, check_claims
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.parsing.json_form import json_form
+from arbitre.parsing.strict_json import MAX_DEPTH, check_value
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
@@ -50,20 +50,20 @@ if TYPE_CHECKING:
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.quality_bounds import Bounds
     from arbitre.engine import BatchResult
-    from arbitre.gold.aliases import AliasSuggestions
     from arbitre.gold.checks import GoldCheck
-    from arbitre.gold.suggested_gate import SuggestedGate
     from arbitre.inputs.options import Gold
+    from arbitre.jobs.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.matching import Matcher
     from arbitre.matching.custom import MatchingFunction
     from arbitre.metricity.claims import ClaimCheck
     from arbitre.normalizers import Normalizer
-    from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath, UsedAuthority
     from arbitre.schema.loading.annotations import Overlay
     from arbitre.signature import Signature
+    from arbitre.suggestions.aliases import AliasSuggestions
+    from arbitre.suggestions.suggested_gate import SuggestedGate
     from arbitre.values import Json
 
     Matchings = Catalogue[Matcher] | Mapping[str, CustomMatching | MatchingFunction]
@@ -487,7 +487,7 @@ class Comparator:
             pairs: (id, gold, predicted) triples; a data frame (pandas, Polars or Arrow) with the columns `id`, `gold`
                 and `predicted`, and optionally `run`; or paths of records that contain both documents.
             progress: Called with the number of documents compared, and their total number if it is known.
-            **options: The options of `arbitre evaluate`, see `arbitre.report.keywords.CorpusKeywords`. Without `pairs`,
+            **options: The options of `arbitre evaluate`, see `arbitre.jobs.keywords.CorpusKeywords`. Without `pairs`,
                 `gold` and `predicted`, or `manifest`, name the documents. `gold` and `predicted` are paths, or the
                 documents themselves: by id, or lists of documents or of (id, document) pairs. One process compares by
                 default (`workers=1`).
@@ -501,7 +501,7 @@ class Comparator:
             QualityBoundError: A score misses a bound of `fail_under` or `fail_over`. The files of `out` are written
                 first.
         """
-        from arbitre.report.keywords import evaluate_corpus  # noqa: PLC0415  (loads the report)
+        from arbitre.jobs.keywords import evaluate_corpus  # noqa: PLC0415  (loads the report)
 
         return evaluate_corpus(self.plan, pairs, progress, **options)
 
@@ -530,8 +530,8 @@ class Comparator:
         >>> Comparator(people).suggest_aliases(pairs).overlay
         {'/name': {'aliases': ['label']}}
         """
-        from arbitre.gold.aliases import suggest_corpus_aliases  # noqa: PLC0415  (only used here)
-        from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
+        from arbitre.jobs.keywords import document_pairs  # noqa: PLC0415  (loads the report)
+        from arbitre.suggestions.aliases import suggest_corpus_aliases  # noqa: PLC0415  (only used here)
 
         return suggest_corpus_aliases(self.plan, document_pairs(self.plan, pairs, **sources))
 
@@ -556,8 +556,8 @@ class Comparator:
                 `hungarian` without a gate.
             OptionError: An option is unknown, or options contradict each other.
         """
-        from arbitre.gold.suggested_gate import suggest_gate  # noqa: PLC0415  (only used here)
-        from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
+        from arbitre.jobs.keywords import document_pairs  # noqa: PLC0415  (loads the report)
+        from arbitre.suggestions.suggested_gate import suggest_gate  # noqa: PLC0415  (only used here)
 
         return suggest_gate(self.plan, document_pairs(self.plan, pairs, **sources), seed=seed)
 

@@ -12,7 +12,7 @@ import numpy as np
 from arbitre.comparator.comparator import Comparator, as_document, functions_in
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.errors import DataError, SchemaError
-from arbitre.inputs.strict_json import MAX_DEPTH
+from arbitre.parsing.strict_json import MAX_DEPTH
 from arbitre.paths import STAR, order
 from arbitre.schema.describe import walk
 from arbitre.schema.loading.infer import infer

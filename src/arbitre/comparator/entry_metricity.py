@@ -16,12 +16,12 @@ from arbitre.errors import OptionError, shown
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
-from arbitre.inputs.strict_json import MAX_DEPTH
 from arbitre.language import Translator
 from arbitre.metricity.entry_pool import build_entry_pool
 from arbitre.metricity.metricity import metricity
 from arbitre.options import COMPARATOR, spelled_out
 from arbitre.parsing.fast_json import json_text
+from arbitre.parsing.strict_json import MAX_DEPTH
 from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import check_output_folder, output_folder, paths_among
 from arbitre.tables.csv_text import CsvDialect, cell, csv_writer

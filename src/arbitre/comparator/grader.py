@@ -15,12 +15,12 @@ from arbitre.corpus.quality_bounds import QUALITY, QualityBound, parse_measure, 
 from arbitre.corpus.worker import compare_pairs
 from arbitre.engine import compare_batch
 from arbitre.errors import DataError, FunctionError, OptionError, Problem, SolverError, did_you_mean
-from arbitre.inputs import strict_json
 from arbitre.inputs.options import NO_PREDICTION
 from arbitre.inputs.records import Pair
-from arbitre.inputs.repaired_json import check_strictness, read_answer
 from arbitre.options import COMPARATOR, spelled_out
+from arbitre.parsing import strict_json
 from arbitre.parsing.json_form import json_form
+from arbitre.parsing.repaired_json import check_strictness, read_answer
 from arbitre.paths import order
 from arbitre.tally import PathScores, Tally
 from arbitre.values import ABSENT, as_tuple
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from arbitre.comparison import Comparison, Fault
-    from arbitre.inputs.repaired_json import Strictness
+    from arbitre.parsing.repaired_json import Strictness
     from arbitre.schema import SchemaSource
     from arbitre.tally import Scores
     from arbitre.values import Json

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.comparator.schemas import infer_schema
 from arbitre.config import NAME
 from arbitre.errors import ArbitreError, DataError, SchemaError
-from arbitre.inputs import strict_json
 from arbitre.inputs.csv_table import CsvTable
 from arbitre.inputs.document_ids import normalized_id
 from arbitre.inputs.open_files import SIDECAR, open_source, read_lines, split_name
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.reader import CELLS, DOCUMENT, LINES, TABLE
+from arbitre.parsing import strict_json
 from arbitre.parsing.fast_json import compact
 from arbitre.schema.loading.load_schema import check_is_schema, is_schema_like, wrapped_schemas
 from arbitre.schema.loading.schema_store import read_file

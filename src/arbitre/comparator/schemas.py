@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arbitre.comparator.comparator import Comparator, ComparatorKeywords, take_comparator
 from arbitre.errors import DataError, OptionError, Problem, SchemaError
-from arbitre.gold.census import Census
 from arbitre.gold.checks import check_gold_records
-from arbitre.gold.schema_advice import find_schema_advice
 from arbitre.inputs.open_files import SIDECAR, expand_globs, split_name
 from arbitre.inputs.options import column_types, gold_items, gold_records, source_records
 from arbitre.inputs.reader import DOCUMENT
@@ -23,15 +21,17 @@ from arbitre.schema.loading.infer import NO_DOCUMENTS, annotate, infer
 from arbitre.schema.loading.load_schema import MAX_SHOWN, is_schema_like
 from arbitre.schema.validate import find_violations
 from arbitre.storage.output_folder import destination, output_text_file, paths_among
+from arbitre.suggestions.census import Census
+from arbitre.suggestions.schema_advice import find_schema_advice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.gold.checks import GoldCheck
-    from arbitre.gold.schema_advice import SchemaAdvice
     from arbitre.inputs.options import Gold
     from arbitre.schema import SchemaSource
     from arbitre.schema.validate import Violation
+    from arbitre.suggestions.schema_advice import SchemaAdvice
     from arbitre.values import Json
 
 

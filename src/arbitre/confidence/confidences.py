@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.errors import DataError, shown
-from arbitre.inputs import strict_json
+from arbitre.parsing import strict_json
 from arbitre.paths import escape
 from arbitre.text.token_perplexity import read_logprobs
 

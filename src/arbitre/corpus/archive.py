@@ -7,6 +7,7 @@ import json
 import struct
 import zlib
 from dataclasses import asdict, astuple
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
@@ -21,18 +22,16 @@ from arbitre.corpus.evaluation import Evaluation
 from arbitre.corpus.worker import PATH_WIDTH, TALLY_WIDTH
 from arbitre.curve import Curve
 from arbitre.diagnosis.corpus_diagnosis import CorpusDiagnosis
-from arbitre.errors import DataError, clipped
-from arbitre.inputs import strict_json
+from arbitre.errors import DataError, clipped, unreadable
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.records import Failure, RepairedPrediction
+from arbitre.parsing import strict_json
 from arbitre.signature import Signature
 from arbitre.storage.columns import TYPES, CompactTable, LazySequence, RepeatedTexts, StringArray
-from arbitre.storage.files import unreadable
 from arbitre.tally import MacroScores, Scores, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -281,3 +280,13 @@ def _check_arrays(text: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]], 
 def _chance(plain: dict[str, Any]) -> Chance:
     floor = plain["chance_score"]
     return Chance(**plain | {"chance_score": None if floor is None else Scores(Tally(**floor["tally"]))})
+
+
+def without_folders(evaluation: Evaluation) -> dict[str, Any]:
+    """Convert an evaluation to JSON, with the folders of failed files removed."""
+    return evaluation.to_dict() | {"failures": without_file_folders(evaluation.failures)}
+
+
+def without_file_folders(items: Iterable[Failure | RepairedPrediction]) -> list[dict[str, Any]]:
+    """Convert failures or repairs to JSON without the folders of their files: results name no local folders."""
+    return [asdict(item) | {"file": item.file and Path(item.file).name} for item in items]

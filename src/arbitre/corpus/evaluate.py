@@ -25,9 +25,9 @@ from arbitre.errors import DataError, SolverError
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.options import NO_PREDICTION
 from arbitre.inputs.records import Failure, Pair, key
-from arbitre.inputs.strict_json import check_value
 from arbitre.inputs.work_units import WorkUnit
 from arbitre.interpreter import collecting_rarely
+from arbitre.parsing.strict_json import check_value
 from arbitre.paths import order, wildcard
 from arbitre.storage.columns import CompactColumn, CompactTable, GrowingArray, RepeatedTexts, StringArray, encoded
 from arbitre.storage.temporary import Database

@@ -27,7 +27,7 @@ MAIN: Final = "__main__"
 _METHOD: Final = "forkserver"
 _INTERRUPTED: Final = 130
 _LIBRARY: Final = ("arbitre.corpus", "arbitre.engine", "arbitre.report.", "arbitre.schema")
-_LATE: Final = ("arbitre.report.evaluation_job", "scipy.optimize")
+_LATE: Final = ("arbitre.jobs.evaluation_job", "scipy.optimize")
 """Modules that worker processes need, even if this process has not imported them yet."""
 _SERVER: Final = forkserver.ForkServer()
 """The fork server of arbitre's worker processes.

@@ -18,11 +18,11 @@ from arbitre.entities.sentences import from_python
 from arbitre.entities.spans import AUTO, OUTSIDE
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.provenance import Provenance
+from arbitre.jobs.evaluation_job import EvaluationJob
+from arbitre.jobs.evaluation_options import EvaluationOptions
 from arbitre.language import Language
 from arbitre.normalizers import nfc
 from arbitre.options import Denominator, Scheme, formerly
-from arbitre.report.evaluation_job import EvaluationJob
-from arbitre.report.evaluation_options import EvaluationOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

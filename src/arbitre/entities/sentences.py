@@ -28,10 +28,10 @@ from arbitre.entities.spans import (
 from arbitre.errors import DataError
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.open_files import open_source
-from arbitre.inputs.strict_json import parse
 from arbitre.normalizers import nfc
 from arbitre.options import formerly
 from arbitre.parsing.json_form import json_form
+from arbitre.parsing.strict_json import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Checks of gold documents, aliases and gates suggested from them, and planted faults."""
+"""Checks and corrections of gold documents, and planted faults."""

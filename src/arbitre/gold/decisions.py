@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre import bundled
 from arbitre.errors import DataError, Problem, did_you_mean
-from arbitre.inputs import strict_json
 from arbitre.inputs.csv_table import BOOLEANS, TEXT_TABLES, CsvTable, cell_text, cell_value
 from arbitre.inputs.open_files import split_name
+from arbitre.parsing import strict_json
 from arbitre.paths import list_position
 from arbitre.schema.loading.load_schema import load
 from arbitre.schema.validate import find_violations

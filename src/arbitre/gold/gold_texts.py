@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from arbitre.errors import DataError, OptionError
-from arbitre.inputs import strict_json
 from arbitre.inputs.document_ids import RUN
 from arbitre.inputs.open_files import is_compressed, open_source
 from arbitre.inputs.reader import DOCUMENT, LINES
 from arbitre.inputs.records import Record
+from arbitre.parsing import strict_json
 from arbitre.parsing.json_edits import container
 from arbitre.storage.files import atomic_file
 from arbitre.storage.output_folder import check_output_folder, destination, output_file, output_folder

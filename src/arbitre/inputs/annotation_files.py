@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from arbitre.errors import DataError, nearest, shown
 from arbitre.inputs.annotated_text import AnnotatedText, Found, Utf16Offsets
 from arbitre.inputs.open_files import open_source, split_name
-from arbitre.inputs.strict_json import parse
 from arbitre.inputs.uima import WEBANNO, XMI, check_within, read_webanno, read_xmi
 from arbitre.options import AnnotationFormat  # noqa: TC001  (a type of an option is read at run time)
+from arbitre.parsing.strict_json import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

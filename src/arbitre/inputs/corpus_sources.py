@@ -18,8 +18,8 @@ from arbitre.inputs.open_files import STDIN, expand_globs, split_name
 from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair, no_gold, split_pair
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.records import Failure, Record
-from arbitre.inputs.strict_json import check_value
 from arbitre.parsing.json_form import json_form
+from arbitre.parsing.strict_json import check_value
 from arbitre.storage.temporary import TemporaryFolder
 from arbitre.values import ABSENT, as_tuple, check
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from zipfile import BadZipFile
 
 from arbitre.errors import DataError, did_you_mean, missing_library
-from arbitre.inputs import strict_json
 from arbitre.inputs.document_ids import quote_names
 from arbitre.inputs.open_files import is_compressed, open_source, split_name
+from arbitre.parsing import strict_json
 from arbitre.parsing.csv_rows import CsvError, csv_rows
 from arbitre.parsing.dates import is_date
 from arbitre.parsing.fast_json import compact

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, ru
 
 from arbitre.errors import DataError, did_you_mean
 from arbitre.inputs.document_ids import RUN
-from arbitre.inputs.strict_json import check_value
 from arbitre.parsing.json_form import json_form
+from arbitre.parsing.strict_json import check_value
 from arbitre.tables.arrow import import_pyarrow
 from arbitre.values import MAX_EXACT_FLOAT
 

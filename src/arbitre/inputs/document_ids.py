@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from arbitre.errors import DataError, OptionError
-from arbitre.inputs import strict_json
+from arbitre.parsing import strict_json
 from arbitre.paths import pointer
 from arbitre.values import PATTERN_SECONDS, kind_of
 

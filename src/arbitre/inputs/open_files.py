@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
-from arbitre.errors import DataError, clipped
-from arbitre.storage.files import check_is_local, unreadable
+from arbitre.errors import DataError, clipped, unreadable
+from arbitre.storage.files import check_is_local
 from arbitre.values import MAX_BYTES
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from arbitre.errors import DataError, OptionError
-from arbitre.inputs import damaged_json, strict_json
 from arbitre.inputs.csv_table import ColumnTypes, CsvTable
 from arbitre.inputs.data_frames import CONVERT_FRAME, DataFrame, FrameTable
 from arbitre.inputs.document_ids import RUN, FileNamePattern, label, normalized_id
 from arbitre.inputs.open_files import STDIN, expand_globs, source_names, split_name
 from arbitre.inputs.reader import CELLS, LINES, TABLE, Reader
 from arbitre.inputs.records import Failure, Record, Side
+from arbitre.parsing import damaged_json, strict_json
 from arbitre.parsing.json_form import json_form
 from arbitre.signature import Signature
 from arbitre.values import ABSENT, MAX_BYTES, Kind, kind_of

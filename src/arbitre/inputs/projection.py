@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError, Problem, did_you_mean
-from arbitre.inputs import strict_json
+from arbitre.parsing import strict_json
 from arbitre.values import SIDES
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from arbitre import bundled
 from arbitre.errors import DataError, Problem
-from arbitre.inputs import strict_json
 from arbitre.inputs.open_files import SIDECAR, STDIN
+from arbitre.parsing import strict_json
 from arbitre.parsing.fast_json import json_text
 from arbitre.schema.loading.load_schema import load
 from arbitre.schema.validate import find_violations

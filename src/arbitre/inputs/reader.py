@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import DataError
-from arbitre.inputs import repaired_json, strict_json
 from arbitre.inputs.csv_table import TEXT_TABLES, WORKBOOK, CsvTable, typed_value
 from arbitre.inputs.document_ids import RUN, FileNamePattern, label, normalized_id, quote_names, recover_label
 from arbitre.inputs.open_files import (
@@ -29,6 +28,7 @@ from arbitre.inputs.open_files import (
     unknown_format,
 )
 from arbitre.inputs.records import IN_TEXT, ByteRange, Failure, Record, Side
+from arbitre.parsing import repaired_json, strict_json
 from arbitre.parsing.fast_json import encode
 from arbitre.paths import pointer
 from arbitre.values import MAX_BYTES, MAX_VALUES, SIDES, kind_of

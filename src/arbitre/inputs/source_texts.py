@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from arbitre.errors import DataError
+from arbitre.errors import DataError, unreadable
 from arbitre.inputs.document_ids import FileNamePattern, normalized_id, quote_names
 from arbitre.inputs.open_files import open_source, split_name
 from arbitre.inputs.records import key
-from arbitre.storage.files import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,1 +1,1 @@
-"""Parses numbers and dates written as text. A text that is ambiguous or incomplete is not parsed."""
+"""Reads JSON, markup, numbers and dates from text. A number or date that is ambiguous or incomplete is not read."""

@@ -1,1 +1,1 @@
-"""Reports, tables and figures of results."""
+"""Builds the report of results, its page and its figures."""

@@ -11,10 +11,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre import bundled
+from arbitre.corpus.archive import without_folders
 from arbitre.corpus.evaluation import EVALUATION
-from arbitre.errors import DataError
-from arbitre.inputs import strict_json
+from arbitre.errors import DataError, unreadable
 from arbitre.language import Language
+from arbitre.parsing import strict_json
 from arbitre.parsing.fast_json import json_text
 from arbitre.report import worst_documents
 from arbitre.report.build_view import (
@@ -30,11 +31,10 @@ from arbitre.report.build_view import (
 from arbitre.report.example_sources import moved_link
 from arbitre.report.page_room import fitted, reduced
 from arbitre.report.render import render_page
-from arbitre.report.result_files import REPORT, REPORT_FILES, without_folders
 from arbitre.report.standalone import embedded
 from arbitre.report.view import Subject, TrustView, View
-from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
-from arbitre.storage.files import atomic_text_file, unreadable
+from arbitre.report.worst_documents import ALIGNMENTS, REPORT, REPORT_FILES, WorstDocuments
+from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import output_text_file
 
 if TYPE_CHECKING:

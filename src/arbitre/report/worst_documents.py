@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 
 ALIGNMENTS: Final = "alignments.json"
+REPORT: Final = "report.html"
+REPORT_FILES: Final = (ALIGNMENTS, REPORT)
+"""Files of the report of an evaluation."""
 FORMAT: Final = "arbitre-alignments/1"
 
 MAX_ENTRIES: Final = 2000

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, TextIO
 
-from arbitre.errors import DataError, folder_problem
+from arbitre.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,16 +66,6 @@ def unicode_only(path: Path) -> Iterator[None]:
             file=str(path),
             hint="Rename the file, or correct the id or the text.",
         ) from error
-
-
-def unreadable(path: Path, error: Exception) -> DataError:
-    """Return the error for a file that cannot be opened, read or decompressed."""
-    if isinstance(error, IsADirectoryError):
-        return DataError(folder_problem(path))
-    hint = "Check the name and the permissions."
-    if getattr(error, "errno", None) is None and path.exists():  # raised by a decompressor or a parser
-        hint = "Check that the file is complete and has the format that its suffix states."
-    return DataError.of(f"Cannot read the file: {getattr(error, 'strerror', None) or error}", file=str(path), hint=hint)
 
 
 FREE_SPACE: Final = "Free some space there, or choose a folder on another disk."

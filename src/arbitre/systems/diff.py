@@ -16,9 +16,9 @@ from arbitre.corpus.evaluation import EVALUATION, FORMAT, Evaluation
 from arbitre.corpus.quality_bounds import SCOPES, check_bounds, check_plain, parse_bounds, require
 from arbitre.corpus.tables import AVERAGES
 from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, show_hidden
-from arbitre.inputs import strict_json
 from arbitre.inputs.document_ids import quote_names
 from arbitre.language import Language, Translator
+from arbitre.parsing import strict_json
 from arbitre.statistics.intervals import LEVEL
 from arbitre.statistics.paired_tests import contrasts, different_clusters, holm, holm_of_pairs, threshold
 from arbitre.statistics.sample import Sample, assign_clusters, estimate, parse_beta, value, weigh_for_beta

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.errors import DataError
+from arbitre.errors import DataError, unreadable
 from arbitre.storage.columns import LazySequence
-from arbitre.storage.files import unreadable
 from arbitre.values import Json
 
 if TYPE_CHECKING:

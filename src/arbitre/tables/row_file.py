@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
 
 import numpy as np
 
+from arbitre.errors import unreadable
 from arbitre.parsing.csv_rows import csv_reader
-from arbitre.storage.files import unreadable, unwritable
+from arbitre.storage.files import unwritable
 from arbitre.tables import arrow
 from arbitre.tables.csv_text import FORMULA, STANDARD, CsvDialect, cell, csv_writer, points, read_cells, unescaped
 

@@ -48,10 +48,10 @@ from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Provenance
 from arbitre.inputs.reader import LINES
 from arbitre.inputs.source_texts import SourceTexts
+from arbitre.jobs.keywords import ReadingKeywords, option_sets
 from arbitre.language import Language
 from arbitre.normalizers import normalize
 from arbitre.options import COMPARATOR, Reading, Strategy, spelled_out
-from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.storage.output_folder import check_output_folder, destination, paths_among
 from arbitre.values import ABSENT
 

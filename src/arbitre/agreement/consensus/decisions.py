@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.agreement.consensus.disagreement import RefusedDecision
 from arbitre.errors import DataError, Problem, did_you_mean, shown
-from arbitre.inputs import strict_json
 from arbitre.inputs.csv_table import BOOLEANS, TEXT_TABLES, CsvTable, cell_value
 from arbitre.inputs.open_files import open_source, split_name
+from arbitre.parsing import strict_json
 from arbitre.parsing.fast_json import compact
 from arbitre.storage.output_folder import output_path, output_text_file
 from arbitre.tables.csv_text import csv_writer, unescaped

@@ -16,8 +16,8 @@ from arbitre.errors import DataError, OptionError
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.corpus_sources import listed
 from arbitre.inputs.provenance import Provenance
+from arbitre.jobs.keywords import ReadingKeywords, option_sets
 from arbitre.options import COMPARATOR, AutomaticStrategy, Reading, spelled_out
-from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:

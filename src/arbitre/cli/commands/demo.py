@@ -17,13 +17,13 @@ from arbitre.comparison.tables import MEANING, MEANINGS
 from arbitre.corpus.worker import compare_pairs
 from arbitre.errors import shell_quoted
 from arbitre.inputs.corpus_sources import Sources
+from arbitre.jobs.evaluation_job import EvaluationJob, result_names
+from arbitre.jobs.evaluation_options import EvaluationOptions
 from arbitre.language import Language, Translator
 from arbitre.options import LanguageName
 from arbitre.report.entry_rows import EntryLayout, EntryRow
-from arbitre.report.evaluation_job import EvaluationJob, result_names
-from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.report_files import write_ranking
-from arbitre.report.result_files import REPORT
+from arbitre.report.worst_documents import REPORT
 from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import output_folder
 from arbitre.tables.table import PLACE, SCORE, Table, TableColumn, columns, count

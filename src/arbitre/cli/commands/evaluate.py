@@ -13,14 +13,14 @@ from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.progress import shown_progress
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.corpus.archive import without_file_folders, without_folders
 from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.document_ids import MAX_NAMES
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.records import key
-from arbitre.report import result_files
-from arbitre.report.evaluation_job import EvaluationJob
-from arbitre.report.evaluation_options import EvaluationOptions
+from arbitre.jobs.evaluation_job import EvaluationJob
+from arbitre.jobs.evaluation_options import EvaluationOptions
 from arbitre.schema.describe import forces_pairs
 from arbitre.tables.terminal import escape_hidden
 
@@ -57,8 +57,8 @@ def evaluate(
         classes = {path: evaluation.classification(path) for path in classified}
     missed, repaired = check_bounds(evaluation, fail_under=bounds.bounds), evaluation.repaired
     if screen.as_json:
-        plain = result_files.without_folders(evaluation)
-        plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
+        plain = without_folders(evaluation)
+        plain |= {"repaired": without_file_folders(repaired)} if reading.lenient else {}
         plain |= (
             {"classification": {path: classification.to_dict() for path, classification in classes.items()}}
             if classes

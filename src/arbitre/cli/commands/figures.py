@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from arbitre.cli.output.console import OutputOptions
+from arbitre.jobs.saved_results import write_figures
 from arbitre.options import FigureWidth, LanguageName
-from arbitre.report.saved_results import write_figures
 
 
 def figures(

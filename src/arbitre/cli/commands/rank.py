@@ -20,10 +20,10 @@ from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.corpus.tables import AVERAGES
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
+from arbitre.jobs.evaluation_options import EvaluationOptions
+from arbitre.jobs.ranking_job import FactorsResults, RankingJob, RankingResults, check_system_names
 from arbitre.language import ENGLISH
 from arbitre.report.build_view import ranked
-from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.ranking_job import FactorsResults, RankingJob, RankingResults, check_system_names
 from arbitre.report.statistics_text import detectable, lead, sampled
 from arbitre.signature import Signature
 from arbitre.statistics.paired_tests import threshold
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.quality_bounds import MissedBound
+    from arbitre.jobs.evaluation_job import EvaluationJob
     from arbitre.language import Translator
-    from arbitre.report.evaluation_job import EvaluationJob
     from arbitre.statistics.intervals import Interval
 
 

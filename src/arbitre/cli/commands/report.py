@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from arbitre.cli.output.console import OutputOptions
+from arbitre.jobs.saved_results import report_file, write_report
 from arbitre.options import LanguageName
-from arbitre.report.saved_results import report_file, write_report
 
 
 def report(

@@ -15,9 +15,7 @@ from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.schemas import check_schema, infer_schema
 from arbitre.dialects.translation import import_schema
-from arbitre.gold.aliases import suggest_corpus_aliases
 from arbitre.gold.checks import FEW
-from arbitre.gold.suggested_gate import suggest_gate as gate_for
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.options import ReadOptions
 from arbitre.options import DialectName
@@ -25,6 +23,8 @@ from arbitre.parsing.fast_json import compact, json_text
 from arbitre.schema.certificate import tables as certificate_tables
 from arbitre.schema.describe import settings
 from arbitre.storage.output_folder import output_text_file, paths_among
+from arbitre.suggestions.aliases import suggest_corpus_aliases
+from arbitre.suggestions.suggested_gate import suggest_gate as gate_for
 from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import escape_hidden, render
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
     from arbitre.comparator.schemas import SchemaCheck
     from arbitre.dialects.translation import ImportedSchema
-    from arbitre.gold.aliases import AliasSuggestion, AliasSuggestions
     from arbitre.gold.checks import GoldFinding
-    from arbitre.gold.schema_advice import SchemaAdvice
-    from arbitre.gold.suggested_gate import SuggestedGate
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
+    from arbitre.suggestions.aliases import AliasSuggestion, AliasSuggestions
+    from arbitre.suggestions.schema_advice import SchemaAdvice
+    from arbitre.suggestions.suggested_gate import SuggestedGate
 
 
 WIDE: Final = 100

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.evaluate import OnProgress, Phase
     from arbitre.corpus.evaluation import Evaluation
-    from arbitre.report.evaluation_job import EvaluationJob
+    from arbitre.jobs.evaluation_job import EvaluationJob
 
 SECONDS: Final = 5.0
 """Time between two lines if standard error is not a terminal."""

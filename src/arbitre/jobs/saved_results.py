@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, get_args
 
 from arbitre.corpus.archive import RESULTS, read_archive
 from arbitre.corpus.evaluation import EVALUATION, Evaluation, extend
-from arbitre.errors import DataError, OptionError, did_you_mean
-from arbitre.inputs import strict_json
+from arbitre.errors import DataError, OptionError, did_you_mean, unreadable
+from arbitre.jobs.evaluation_details import FILES, SavedDetails, details_of, is_saved
 from arbitre.language import Language
 from arbitre.options import FigureWidth
+from arbitre.parsing import strict_json
 from arbitre.report import figures
-from arbitre.report.evaluation_details import FILES, SavedDetails, details_of, is_saved
 from arbitre.report.report_files import RANKING, check_format, read_view, write_page
-from arbitre.report.result_files import REPORT
-from arbitre.report.worst_documents import ALIGNMENTS
-from arbitre.storage.files import unreadable
+from arbitre.report.worst_documents import ALIGNMENTS, REPORT
 from arbitre.storage.output_folder import check_output_folder, destination
 from arbitre.systems.ranking import Ranking
 

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from arbitre.distances.identifiers import MIN_SHARE as MIN_SHARE_OF_IDENTIFIERS
 from arbitre.distances.identifiers import find_identifiers
 from arbitre.errors import shown
-from arbitre.gold.census import Census, Declaration, PathCounts, declarations, fold, is_blank
-from arbitre.gold.reference_census import MIN_FOUND, MIN_IDS, MIN_REFERENCES, scope_name
 from arbitre.parsing.dates import MIN_SHARE as MIN_SHARE_OF_DATES
 from arbitre.parsing.dates import find_date_notation
 from arbitre.parsing.numerals import MIN_SHARE as MIN_SHARE_OF_NUMBERS
 from arbitre.parsing.numerals import find_number_notation
 from arbitre.paths import STAR, escape, order, wildcard
 from arbitre.schema.loading.annotations import merged_overlay
+from arbitre.suggestions.census import Census, Declaration, PathCounts, declarations, fold, is_blank
+from arbitre.suggestions.reference_census import MIN_FOUND, MIN_IDS, MIN_REFERENCES, scope_name
 from arbitre.tables.table import WHOLE
 from arbitre.values import Kind, canonical, is_placeholder
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from arbitre.corpus import tables
 from arbitre.corpus.executors import choose_executor
 from arbitre.errors import OptionError
+from arbitre.jobs.result_files import FAULTS, MATCHES, Export, parse_exports
 from arbitre.language import Language
-from arbitre.report.result_files import FAULTS, MATCHES, Export, parse_exports
 from arbitre.tables.csv_text import CsvDialect
 from arbitre.tables.table import unknown_column
 from arbitre.tally import NAMES

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.engine.columns.fields import apply_aliases
 from arbitre.errors import Problem
-from arbitre.gold.aliases import map_site
 from arbitre.gold.checks import declared_positions
-from arbitre.gold.reference_census import ReferenceCensus
 from arbitre.normalizers import normalize
 from arbitre.paths import DEPTH, STAR, parse, pointer, wildcard
 from arbitre.schema.compiling.branches import Expander
 from arbitre.schema.describe import walk
+from arbitre.suggestions.aliases import map_site
+from arbitre.suggestions.reference_census import ReferenceCensus
 from arbitre.values import Kind, canonical, is_placeholder, kind_of
 
 if TYPE_CHECKING:

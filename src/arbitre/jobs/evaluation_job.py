@@ -14,6 +14,7 @@ import numpy as np
 from arbitre.comparison.flat import FlatTotals
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.corpus import tables
+from arbitre.corpus.archive import without_file_folders
 from arbitre.corpus.chance import sample_by_id
 from arbitre.corpus.checkpoints import Checkpoints, digest_of_functions, digest_of_plan
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up, with_corpus_ids
@@ -26,14 +27,14 @@ from arbitre.inputs.join import JoinedCorpus, KeyCheck
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.inputs.source_texts import SourceTexts
+from arbitre.jobs import result_files
+from arbitre.jobs.evaluation_details import FILES, SavedDetails, is_saved
+from arbitre.jobs.evaluation_options import EvaluationOptions
+from arbitre.jobs.result_files import FaultTableObserver, MatchTableObserver, write_exports
 from arbitre.paths import wildcard
-from arbitre.report import result_files
 from arbitre.report.entry_links import example_links
 from arbitre.report.entry_rows import EntryLayout
-from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
-from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.example_sources import ExampleSources
-from arbitre.report.result_files import FaultTableObserver, MatchTableObserver, write_exports
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
 from arbitre.schema.describe import walk
 from arbitre.statistics.sample import cluster_labels
@@ -470,7 +471,7 @@ class EvaluationJob:
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=evaluation.notes, lang=lang)[1]
         if evaluation.repaired:
             with atomic_text_file(out / result_files.REPAIRED) as file:
-                repairs = result_files.without_file_folders(evaluation.repaired)
+                repairs = without_file_folders(evaluation.repaired)
                 write_frame(file, result_files.columns_of(repairs, _REPAIR_COLUMNS), dialect)
             files = (*files, result_files.REPAIRED)
         if self.options.validate:

@@ -15,10 +15,10 @@ from arbitre.inputs.data_frames import DataFrame
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.projection import Projection
 from arbitre.inputs.records import Pair
+from arbitre.jobs.evaluation_job import EvaluationJob
+from arbitre.jobs.evaluation_options import EvaluationOptions
 from arbitre.options import formerly
 from arbitre.refused_coefficients import check_not_agreement
-from arbitre.report.evaluation_job import EvaluationJob
-from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.values import as_tuple
 
 if TYPE_CHECKING:

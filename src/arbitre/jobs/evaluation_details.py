@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.evaluation import EVALUATION, unavailable
 from arbitre.errors import DataError
+from arbitre.jobs import result_files
 from arbitre.language import Language
-from arbitre.report import result_files
-from arbitre.report.result_files import REPORT
-from arbitre.report.worst_documents import ALIGNMENTS
+from arbitre.report.worst_documents import ALIGNMENTS, REPORT
 from arbitre.storage.output_folder import output_folder
 from arbitre.tables.row_file import read_rows, row_file
 

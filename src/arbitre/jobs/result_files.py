@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from arbitre.corpus.archive import RESULTS, write_archive
+from arbitre.corpus.archive import RESULTS, without_file_folders, without_folders, write_archive
 from arbitre.corpus.documents import SIGNATURE, document_frames, path_frame
 from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.evaluation import EVALUATION
@@ -24,7 +24,6 @@ from arbitre.language import Language
 from arbitre.parsing.fast_json import compact, json_text
 from arbitre.paths import value_at
 from arbitre.report.entry_rows import EntryLayout
-from arbitre.report.worst_documents import ALIGNMENTS
 from arbitre.schema.validate import find_violations
 from arbitre.storage.files import atomic_file, atomic_text_file
 from arbitre.tables import arrow
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     from arbitre.diagnosis.faults import FaultResults, FaultRows
     from arbitre.diagnosis.moved_chance import ValueFrequencies
     from arbitre.inputs.join import JoinedCorpus
-    from arbitre.inputs.records import Failure, Pair, RepairedPrediction
+    from arbitre.inputs.records import Pair
     from arbitre.inputs.source_texts import SourceTexts
     from arbitre.report.entry_rows import EntryColumns, EntryFields
     from arbitre.schema.loading.load_schema import Subschema
@@ -75,25 +74,12 @@ FAULTS: Final = "faults"
 """Name of the table of faults; its file is CSV or Parquet."""
 VIOLATIONS: Final = "violations.csv"
 REPAIRED: Final = "repaired.csv"
-REPORT: Final = "report.html"
-REPORT_FILES: Final = (ALIGNMENTS, REPORT)
-"""Files of the report of an evaluation."""
 ROW_TABLES: Final = (MATCHES, FAULTS)
 ROW_FILES: Final = tuple(f"{name}.{form}" for form in FORMS for name in ROW_TABLES)
 FILES: Final = (*(EVALUATION, DOCUMENTS, PATHS, *ROW_FILES, RESULTS, FAILURES, FAILURE_LINES, REPAIRED, VIOLATIONS),)
 
 _FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
 VIOLATION_COLUMNS: Final = ("id", "run", "pointer", "keyword", "message")
-
-
-def without_folders(evaluation: Evaluation) -> dict[str, Any]:
-    """Convert an evaluation to JSON, with the folders of failed files removed."""
-    return evaluation.to_dict() | {"failures": without_file_folders(evaluation.failures)}
-
-
-def without_file_folders(items: Iterable[Failure | RepairedPrediction]) -> list[dict[str, Any]]:
-    """Convert failures or repairs to JSON without the folders of their files: results name no local folders."""
-    return [asdict(item) | {"file": item.file and Path(item.file).name} for item in items]
 
 
 def evaluate_into(

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from arbitre import values
-from arbitre.errors import DataError, Problem, clipped
+from arbitre.errors import DataError, Problem, clipped, unreadable
 from arbitre.parsing.fast_json import count_values, json_size, outside_strings, parse_strictly
 from arbitre.parsing.json_form import json_form
 from arbitre.paths import pointer
-from arbitre.storage.files import unreadable
 from arbitre.values import MAX_BYTES, MAX_VALUES, check_depth, check_text
 
 if TYPE_CHECKING:

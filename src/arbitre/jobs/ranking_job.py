@@ -19,17 +19,18 @@ from arbitre.errors import DataError, OptionError
 from arbitre.inputs.corpus_sources import Manifest, Sources, listed
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
+from arbitre.jobs.evaluation_details import FILES, details_of
+from arbitre.jobs.evaluation_job import EvaluationJob, input_files, result_names
+from arbitre.jobs.evaluation_options import EvaluationOptions
+from arbitre.jobs.keywords import SharedKeywords, option_sets
+from arbitre.jobs.result_files import CSV, EXPORT_FORMS, Export, parse_exports, write_exports
 from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import json_text
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.build_view import build_factors
 from arbitre.report.entry_links import EntryLink, example_links
-from arbitre.report.evaluation_details import FILES, details_of
-from arbitre.report.evaluation_job import EvaluationJob, input_files, result_names
-from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.report_files import WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
-from arbitre.report.result_files import CSV, EXPORT_FORMS, REPORT, Export, parse_exports, write_exports
+from arbitre.report.worst_documents import REPORT
 from arbitre.signature import Signature
 from arbitre.storage.files import atomic_text_file, is_file_name
 from arbitre.storage.output_folder import output_folder

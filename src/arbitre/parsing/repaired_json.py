@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from arbitre.errors import ROOM, DataError, OptionError, clipped, did_you_mean, shown
-from arbitre.inputs import damaged_json, strict_json
-from arbitre.inputs.damaged_json import (
+from arbitre.parsing import damaged_json, strict_json
+from arbitre.parsing.damaged_json import (
     DAMAGE,
     LONGEST,
     READS,
