@@ -59,6 +59,31 @@ def parquet(name):
     return pytest.importorskip("pyarrow.parquet").read_table(Path("out", name))
 
 
+def printed(command, form):
+    """The tables of an output in CSV (with titles) or Markdown, as rows of cells; a missing value is an empty cell."""
+    text = CliRunner().invoke(app, [*map(str, command), "--format", form]).stdout
+    if form == "csv":
+        return [list(csv.reader(block.splitlines())) for block in re.split(r"\n\n(?=.)", text.strip())]
+    blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    rows = ([re.split(r" ?(?<!\\)\| ?", line.strip())[1:-1] for line in block.splitlines()] for block in blocks)
+    return [[[cell.replace("–", "") for cell in row] for at, row in enumerate(block) if at != 1] for block in rows]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", HASTY, "--diagnose"),
+        ("rank", "--schema", SCHEMA, "--gold", GOLD, f"careful={CAREFUL}", f"hasty={HASTY}"),
+    ],
+)
+def test_csv_output_has_every_value_of_markdown_output(command):
+    found = {form: printed(command, form) for form in ("csv", "markdown")}
+    assert len(found["csv"]) == len(found["markdown"]) > 0
+    for in_csv, in_markdown in zip(found["csv"], found["markdown"], strict=True):
+        for full, rounded in zip(in_csv[-len(in_markdown) :], in_markdown, strict=True):
+            assert [bool(cell) for cell in full[: len(rounded)]] == list(map(bool, rounded)), (full, rounded)
+
+
 class TestFiles:
     def test_a_table_is_written_in_every_format(self, tmp_path):
         names = [f"t.{form}" for form in EXPORT_FORMS]

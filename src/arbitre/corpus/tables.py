@@ -178,27 +178,21 @@ def missing_groups(rows: Iterable[MissingGroup]) -> Table:
 def intervals(trust: Mapping[str, Any]) -> Table:
     """Return the intervals and the chance scores of `Evaluation.trust`, without columns of missing values."""
     drawn, floor = trust["intervals"], (trust["chance"] or {}).get("floor") or {}
-    level = f"{drawn['level']:.0%}"
     found = {
-        f"Per-document mean\n(macro), {level}": [_bounds(drawn["macro"][name]) for name in TRUSTED],
-        f"Pooled\n(micro), {level}": [_bounds(drawn["micro"][name]) for name in TRUSTED],
-        "chance score,\npooled": [None if floor.get(name) is None else SCORE(floor[name]) for name in TRUSTED],
+        TableColumn(f"{average}\n{end}", SCORE): [drawn[average][name][end] for name in TRUSTED]
+        for average in ("macro", "micro")
+        for end in ("low", "high")
     }
-    kept = {name: cells for name, cells in found.items() if set(cells) != {None}}
-    head = (
-        TableColumn("score", said=Translator.score),
-        *(TableColumn(name, str, drop=name.startswith("chance"), said=Translator.text) for name in kept),
-    )
+    found[TableColumn("chance score,\npooled", SCORE, drop=1)] = [floor.get(name) for name in TRUSTED]
+    kept = {column: cells for column, cells in found.items() if set(cells) != {None}}
     rows = zip(TRUSTED, *kept.values(), strict=True)
-    return Table.of("Confidence intervals", head, rows, emphasis={TRUSTED.index("f1q"): "strong"})
+    head = (TableColumn("score", said=Translator.score), *kept)
+    title = f"Confidence intervals, {drawn['level']:.0%}"
+    return Table.of(title, head, rows, emphasis={TRUSTED.index("f1q"): "strong"})
 
 
 TRUSTED: Final = ("f1q", "imq", "irq", "amq", "quality")
 """Scores that have an interval."""
-
-
-def _bounds(one: Mapping[str, float | None]) -> str | None:
-    return None if one["low"] is None or one["high"] is None else f"{SCORE(one['low'])} to {SCORE(one['high'])}"
 
 
 def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:
