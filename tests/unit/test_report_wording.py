@@ -16,6 +16,7 @@ from arbitre.jobs.ranking_job import RankingResults
 from arbitre.language import Language, Translator, catalogue
 from arbitre.report.build_view import ranked
 from arbitre.report.render import FORMULAS
+from arbitre.report.sentences import contrast
 from arbitre.report.statistics_text import detectable, lead, procedure, sampled, to_best
 from arbitre.systems.ranking import StatisticsOptions, rank
 
@@ -43,6 +44,15 @@ def test_three_documents_show_no_difference():
         "Scores\u00a0: a (1,00), b (0,50). "
         "Aucune différence établie entre a et b (p = 0,25\u202f; avec 3 documents, aucun p inférieur à 0,25 n’est possible)."
     )
+
+
+def test_the_headline_states_a_small_p_with_its_digits():
+    found = systems(ranking := rank({"a": right(*[4] * 12), "b": right(*[3] * 12)}, "irq"))
+    assert to_best(found)[1]["adjusted"] == 2 / 2**12
+    assert contrast(found, EN).split(" · ")[1:] == ["p = 0.0005", "12 documents: take it as a hint"]
+    assert contrast(found, FR).split(" · ")[1] == "p = 0,0005"
+    assert ">0.0005<" in ranking._repr_html_()
+    assert "p = 0.0504" in contrast(found | {"tests": [found["tests"][0] | {"adjusted": 0.0504}]}, EN)
 
 
 def test_the_smallest_possible_p_uses_the_documents_that_differ():

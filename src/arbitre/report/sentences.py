@@ -74,7 +74,7 @@ def contrast(systems: Mapping[str, Any], say: Translator) -> str:
         ends = f" [{number(-test['high'])}{say('separator')}{number(-test['low'])}]" if known else ""
         parts.append(say("verdict.difference", difference=number(-test["difference"]) + ends))
         if test["adjusted"] is not None:
-            parts.append(probability(round(test["adjusted"], 3), "=", say))
+            parts.append(probability(test["adjusted"], "=", say))
     if systems["sampled"]:
         n = systems["sampled"]["documents"]
         parts.append(say("units.documents", n=n) + (say("verdict.hint") if n < FEW else ""))

@@ -24,7 +24,7 @@ from arbitre.statistics.paired_tests import contrasts, groups, threshold
 from arbitre.statistics.sample import Sample, assign_clusters, estimate, side_by_side, value, weigh_for_beta
 from arbitre.systems.cause_costs import CauseCosts
 from arbitre.systems.run_stability import RunStability
-from arbitre.tables.table import WHOLE
+from arbitre.tables.table import WHOLE, probability
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -283,7 +283,7 @@ class Ranking:
             (
                 f"{pair.a} - {pair.b}",
                 *(pair.difference, pair.low, pair.high),
-                "–" if pair.p_adjusted is None else say.localized(f"{pair.p_adjusted:.2g}"),
+                "–" if pair.p_adjusted is None else say.localized(probability(pair.p_adjusted)),
                 say.word("yes" if pair.significant else "no"),
             )
             for pair in self.pairs
