@@ -234,14 +234,15 @@ def notes():
     swapped = swapped_names(["predictions.1.jsonl"], ["gold.jsonl"], "exchange --gold and --predicted")
     yield from filter(None, [swapped])
     comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
-    for sizes in ([1], [1, 2], [*[0] * 12, 1], [*[4] * 49, 0]):
+    for sizes in ([1], [1, 2], [*[0] * 12, 1], [*[0] * 12, 1, 1], [*[4] * 49, 0]):
         one = comparator.evaluate((f"{at:02}", list("abcd"), list("abcd")[:size]) for at, size in enumerate(sizes))
         settings = itertools.product(
             ("irq", "amq"), (0.95, 1 - 1e-10), (None, r"\d\d"), ("clopper-pearson", "t", "bca"), ("macro", "micro")
         )
         for score, level, cluster, method, aggregate in settings:
             yield from one.interval(score, level=level, cluster=cluster, method=method, aggregate=aggregate).notes
-        yield from ranking({"a": one, "b": one}).notes
+        for score in ("f1q", "amq"):
+            yield from ranking({"a": one, "b": one}, score).notes
         for cluster in (None, r"\d"):
             yield from paired_difference(*[one.sample(cluster=cluster)] * 2, "irq").notes
         yield from ranking({"a": one, "b": one, "c": one}).notes

@@ -11,13 +11,15 @@ from rich.console import Console
 
 import arbitre
 from arbitre.cli.commands.rank import ranking_blocks
+from arbitre.cli.output.result_tables import intervals
 from arbitre.comparison.cause import KINDS
 from arbitre.jobs.ranking_job import RankingResults
 from arbitre.language import Language, Translator, catalogue
-from arbitre.report.build_view import ranked
+from arbitre.report.build_view import build_subject, ranked
 from arbitre.report.render import FORMULAS
-from arbitre.report.sentences import contrast
+from arbitre.report.sentences import contrast, methods
 from arbitre.report.statistics_text import detectable, lead, procedure, sampled, to_best
+from arbitre.report.view import TrustView
 from arbitre.systems.ranking import StatisticsOptions, rank
 
 NAMES = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
@@ -65,6 +67,47 @@ def test_the_units_of_clusters_are_named():
     assert lead(found, EN).endswith("(p = 0.25; with 3 clusters no p below 0.25 is possible).")
     assert sampled(found["sampled"], EN) == "6 documents in 3 clusters (runs of one document)"
     assert sampled(found["sampled"], FR) == "6 documents en 3 grappes (exécutions d’un même document)"
+
+
+def test_the_headline_names_the_units_of_the_test():
+    found = systems(rank({"a": right(*[4] * 20, runs=2), "b": right(*[3] * 20, runs=2)}, "irq"))
+    assert contrast(found, EN).endswith(" · 40 documents in 20 clusters (runs of one document): take it as a hint")
+    found = systems(rank({"a": right(*[4] * 30, runs=2), "b": right(*[3] * 30, runs=2)}, "irq"))
+    assert contrast(found, EN).endswith(" · 60 documents in 30 clusters (runs of one document)")
+
+
+def test_documents_without_a_defined_score_are_not_counted():
+    pages = [(f"p{at:02}", GOLD if at < 5 else []) for at in range(40)]
+    evaluations = {
+        "a": NAMES.evaluate((page, gold, gold) for page, gold in pages),
+        "b": NAMES.evaluate((page, gold, gold[:2]) for page, gold in pages),
+    }
+    ranking = rank(evaluations, "f1q")
+    assert (ranking.documents, ranking.clusters) == (5, None)
+    note = "Documents not counted, because f1q is undefined in them for every system: 35 of 40."
+    assert note in ranking.notes
+    assert FR.sentence(note) == "Documents non comptés, car f1q n’y est défini pour aucun système\u00a0: 35 sur 40."
+    found = systems(ranking)
+    assert contrast(found, EN).endswith(" · 5 documents: take it as a hint")
+    assert "(p = 0.0625; with 5 documents no p below 0.0625 is possible)" in lead(found, EN)
+    assert "on 5 documents" in procedure(found, EN)
+    evaluations["b"] = NAMES.evaluate((page, gold, ["Ed"]) for page, gold in pages)
+    assert rank(evaluations, "f1q").documents == 40
+
+
+def test_the_paragraph_for_a_methods_section_states_the_documents_that_are_not_counted():
+    evaluation = NAMES.evaluate((f"p{at:02}", GOLD if at < 5 else [], GOLD[:at] if at < 5 else []) for at in range(40))
+    assert evaluation.intervals["documents"] == evaluation.macro.documents["f1q"] == 5
+    plain = evaluation.to_dict()
+    observed = {"trust": asdict(TrustView.of(plain["trust"]))}
+    (text,) = methods([asdict(build_subject(plain, observed))], "1", EN)
+    assert "Units: 5 documents." in text
+    assert "Documents: 40; failed and counted as empty predictions: 0; empty in gold and prediction" in text
+    assert "excluded from means: 35." in text
+    terminal = io.StringIO()
+    Console(file=terminal, width=200).print(intervals(evaluation.trust, 200))
+    assert "Intervals: clopper-pearson over 5 documents." in terminal.getvalue()
+    assert "Fewer than 30 documents (5)" in terminal.getvalue()
 
 
 def test_no_smallest_p_is_named_without_a_limit():

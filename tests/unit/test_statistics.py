@@ -12,7 +12,7 @@ from scipy import stats
 
 from arbitre.errors import DataError, OptionError
 from arbitre.statistics import swaps
-from arbitre.statistics.intervals import _corrected, _left_out, interval, intervals
+from arbitre.statistics.intervals import _corrected, _left_out, interval, intervals, intervals_to_dict
 from arbitre.statistics.paired_tests import contrasts, groups, holm, holm_of_pairs, paired_difference
 from arbitre.statistics.sample import Sample, Statistic
 from arbitre.tally import NAMES
@@ -242,6 +242,35 @@ def test_few_units_raise_a_note(size, noted):
             found = interval(sample(rows, clusters=clusters and list(clusters)), "irq", method=method)
             expected = (f"Fewer than 30 {what} (29): {said}.",)
             assert found.notes == (expected if noted else ())
+
+
+EMPTY = (0, 0, 0, 0, 0)
+"""The tally of a document that is empty on both sides."""
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("method", ["clopper-pearson", "t", "percentile", "bca"])
+def test_only_units_with_a_defined_score_are_counted(average, method):
+    rows = [PERFECT, HALF, PERFECT, *[EMPTY] * 40]
+    alone = interval(sample(rows[:3]), "irq", average=average, method=method)
+    found = interval(sample(rows), "irq", average=average, method=method)
+    assert (found.documents, found.clusters) == (alone.documents, alone.clusters) == (3, None)
+    assert found.notes[0] == alone.notes[0]
+    assert "Fewer than 30 documents (3)" in found.notes[0]
+    clusters = [f"{at // 2}" for at in range(len(rows))]
+    found = interval(sample(rows, clusters=clusters), "irq", average=average, method=method)
+    assert (found.documents, found.clusters) == (3, 2)
+    assert "Fewer than 30 clusters (2)" in found.notes[0]
+    lone = interval(sample([HALF, *[EMPTY] * 40]), "irq", average=average, method=method)
+    assert (lone.low, lone.high) == (None, None)
+    assert lone.notes == ("The score is defined for only one of the documents: there is no interval.",)
+
+
+def test_a_failed_document_without_entries_counts_in_means_only():
+    rows, failed = [PERFECT, HALF, EMPTY], [False, False, True]
+    counts = {average: interval(sample(rows, failed=failed), "f1q", average=average) for average in ("micro", "macro")}
+    assert {average: one.documents for average, one in counts.items()} == {"micro": 2, "macro": 3}
+    assert intervals_to_dict(sample(rows, failed=failed))["documents"] == 3
 
 
 def test_an_undefined_bca_interval_stays_undefined():

@@ -43,6 +43,7 @@ from arbitre.report.view import (
 )
 from arbitre.report.worst_documents import digest
 from arbitre.signature import Signature
+from arbitre.statistics.intervals import FEW_UNITS
 from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES
 from arbitre.values import SIDES
 
@@ -55,8 +56,6 @@ KINDS: Final = {
     "spread": ("variance",),
 }
 BINS: Final = 10
-FEW: Final = 30
-"""Minimum number of documents for a report without a warning."""
 
 
 def build_subject(
@@ -257,7 +256,7 @@ def _warnings(
         yield "vacuous"
     if not evaluation["micro"]["gold"]:
         yield "no_gold"
-    if evaluation["documents"] < FEW and not trust.notes:
+    if evaluation["documents"] - evaluation["vacuous"] < FEW_UNITS and not trust.notes:
         yield "few"
     yield from (name for name, count in alignments.get("noted", {}).items() if count)
     if trust.never:

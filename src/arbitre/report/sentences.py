@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup, escape
 
 from arbitre.errors import show_hidden
-from arbitre.report.statistics_text import basis, probability, provenance, to_best
+from arbitre.report.statistics_text import basis, probability, provenance, sampled, to_best
+from arbitre.statistics.intervals import FEW_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,9 +21,6 @@ OUTSIDE: Final = 10
 
 REACHED: Final = 0.9
 """Document quality for which the report states the share of documents that reach it."""
-
-FEW: Final = 30
-"""Number of documents below which the verdict is called a hint."""
 
 PAIR: Final = 2
 """Number of systems whose comparison fits in one line."""
@@ -76,8 +74,9 @@ def contrast(systems: Mapping[str, Any], say: Translator) -> str:
         if test["adjusted"] is not None:
             parts.append(probability(test["adjusted"], "=", say))
     if systems["sampled"]:
-        n = systems["sampled"]["documents"]
-        parts.append(say("units.documents", n=n) + (say("verdict.hint") if n < FEW else ""))
+        clusters, documents = systems["sampled"]["clusters"], systems["sampled"]["documents"]
+        few = (documents if clusters is None else clusters) < FEW_UNITS
+        parts.append(sampled(systems["sampled"], say) + (say("verdict.hint") if few else ""))
     return " · ".join(parts)
 
 
@@ -188,7 +187,7 @@ def warning(subject: Mapping[str, Any], name: str, say: Translator) -> str:
         "failed": subject["failed"],
         "unscored": len(subject["failures"]) - subject["failed"],
         "vacuous": subject["vacuous"],
-        "few": subject["documents"],
+        "few": subject["documents"] - subject["vacuous"],
     }
     paths = ", ".join(map(show_hidden, subject["never"][:OUTSIDE]))
     more = [say("said.outside.more", n=len(subject["never"]) - OUTSIDE)] * (len(subject["never"]) > OUTSIDE)
@@ -238,6 +237,7 @@ def _results(subject: Mapping[str, Any], say: Translator) -> str:
         "methods.results",
         documents=subject["documents"],
         failed=subject["failed"],
+        vacuous=subject["vacuous"],
         entries=show_hidden(subject["entries"]) or say("whole"),
         **{name: counts[name] for name in ("gold", "predicted", "matched")},
     )

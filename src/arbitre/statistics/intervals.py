@@ -16,14 +16,14 @@ import scipy
 from arbitre.arrays import exact_dot, weighted_sums
 from arbitre.errors import check_integer, check_level
 from arbitre.options import Average
-from arbitre.statistics.sample import Statistic, check_option, chunks, ratio, score_groups
+from arbitre.statistics.sample import Statistic, check_option, chunks, ratio, sample_sizes, score_groups
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from arbitre.arrays import Floats
-    from arbitre.statistics.sample import Sample
+    from arbitre.statistics.sample import Sample, SampleSize
 
 
 # Intervals in closed form, from the jackknife: Clopper-Pearson with an effective number of units, and Student's t.
@@ -181,8 +181,8 @@ class Interval:
         method: Method that was used.
         resamples: Number of bootstrap resamples; 0 without the bootstrap.
         seed: Random seed.
-        documents: Number of documents.
-        clusters: Number of clusters; None if each document is a unit.
+        documents: Number of documents with a defined score.
+        clusters: Number of clusters with such a document; None if each document is a unit.
         runs: Whether the clusters are the runs of one document.
         notes: Warnings.
     """
@@ -219,7 +219,8 @@ def interval(
     (0.788, 0.865, 0.922)
     """
     statistic = Statistic.scores(sample, [score], average)
-    return bounds(statistic, [score], sample, level=level, method=method, resamples=resamples, seed=seed)[0]
+    sizes = sample_sizes([sample], [score], average)
+    return bounds(statistic, [score], sizes, level=level, method=method, resamples=resamples, seed=seed)[0]
 
 
 def intervals(
@@ -259,7 +260,8 @@ def intervals(
     resampled = method not in {"clopper-pearson", "t"}
     for names in (NAMES,) if resampled else score_groups():  # resamples are drawn once
         statistic = Statistic.scores(sample, names, average, held=resampled)
-        computed = bounds(statistic, names, sample, level=level, method=method, resamples=resamples, seed=seed)
+        sizes = sample_sizes([sample], names, average)
+        computed = bounds(statistic, names, sizes, level=level, method=method, resamples=resamples, seed=seed)
         found |= zip(names, computed, strict=True)
     return found
 
@@ -267,16 +269,17 @@ def intervals(
 def intervals_to_dict(sample: Sample) -> dict[str, Any]:
     """Return the intervals of all scores with the default options, as a JSON-serialisable dictionary.
 
-    The notes are those of `f1q`. The same corpus always gives the same dictionary.
+    The notes are those of `f1q`, and the numbers of units, documents and clusters those of its macro average. The same
+    corpus always gives the same dictionary.
     """
     by_average = {average: intervals(sample, average=average) for average in get_args(Average)}
-    first = next(iter(by_average["micro"].values()))
+    first = by_average["macro"]["f1q"]
     return {
         "method": METHOD,
         "level": first.level,
         "resamples": first.resamples,
         "seed": first.seed,
-        "units": sample.units,
+        "units": first.documents if first.clusters is None else first.clusters,
         "documents": first.documents,
         "clusters": first.clusters,
         "runs": first.runs,
@@ -299,7 +302,7 @@ def check_bootstrap(level: float, method: str, resamples: int, seed: int) -> Non
 def bounds(
     statistic: Statistic,
     names: Sequence[str],
-    sample: Sample,
+    sizes: Sequence[SampleSize],
     *,
     level: float,
     method: Method,
@@ -309,9 +312,9 @@ def bounds(
     """Compute the interval of each value of a statistic.
 
     Args:
-        statistic: Statistic of the units of `sample`.
+        statistic: The statistic.
         names: Names of its scores.
-        sample: The documents.
+        sizes: Number of documents and clusters in which each score is defined.
         level: Confidence level.
         method: Method of the intervals.
         resamples: Number of bootstrap resamples.
@@ -321,9 +324,9 @@ def bounds(
     estimates = statistic.of(statistic.total)
     resampled = method in {"percentile", "bca"}
     results = (
-        _bootstrapped(statistic, estimates, sample, level=level, method=method, resamples=resamples, seed=seed)
+        _bootstrapped(statistic, estimates, sizes, level=level, method=method, resamples=resamples, seed=seed)
         if resampled
-        else _closed_form(statistic, estimates, names, sample, level=level, method=method)
+        else _closed_form(statistic, estimates, names, sizes, level=level, method=method)
     )
     return [
         Interval(
@@ -334,45 +337,46 @@ def bounds(
             used,
             resamples if resampled else 0,
             seed,
-            len(sample.keys),
-            sample.clusters,
-            sample.runs,
-            (*_few_units_notes(sample, used), *notes),
+            size.documents,
+            size.clusters,
+            size.runs,
+            (*_few_units_notes(size, statistic.size, used), *notes),
         )
-        for estimate, (low, high, used, notes) in zip(estimates.tolist(), results, strict=True)
+        for estimate, size, (low, high, used, notes) in zip(estimates.tolist(), sizes, results, strict=True)
     ]
 
 
-def _few_units_notes(sample: Sample, method: Method) -> tuple[str, ...]:
-    what = "cluster" if sample.clustered else "document"
-    if sample.units == 1:
-        return (f"A single {what}: the uncertainty of the score cannot be estimated.",)
-    if not 0 < sample.units < FEW_UNITS:
+def _few_units_notes(size: SampleSize, units: int, method: Method) -> tuple[str, ...]:
+    """Return a warning if the score is defined in few of the `units`."""
+    what = "document" if size.clusters is None else "cluster"
+    if size.units == 1:
+        alone = f"A single {what}: the uncertainty of the score cannot be estimated."
+        return (alone if units == 1 else f"The score is defined for only one of the {what}s: there is no interval.",)
+    if not 0 < size.units < FEW_UNITS:
         return ()
     narrow = "take the interval as a rough guide" if method == METHOD else "the interval is probably too narrow"
-    return (f"Fewer than {FEW_UNITS} {what}s ({sample.units}): {narrow}.",)
+    return (f"Fewer than {FEW_UNITS} {what}s ({size.units}): {narrow}.",)
 
 
 _EndsAndNotes: TypeAlias = tuple[float | None, float | None, Method, tuple[str, ...]]
 
 
 def _closed_form(
-    statistic: Statistic, estimates: Floats, names: Sequence[str], sample: Sample, *, level: float, method: Method
+    statistic: Statistic,
+    estimates: Floats,
+    names: Sequence[str],
+    sizes: Sequence[SampleSize],
+    *,
+    level: float,
+    method: Method,
 ) -> Iterator[_EndsAndNotes]:
     tops = [TOPS.get(name, 1.0) for name in names]
     score_moments = moments(statistic, estimates, np.array(tops))
-    what = "clusters" if sample.clustered else "documents"
-    for at, (top, estimate) in enumerate(zip(tops, estimates.tolist(), strict=True)):
-        units = int(score_moments.units[at])
-        if np.isnan(estimate) or units < 2:  # noqa: PLR2004
-            lone = units == 1 < sample.units
-            yield (
-                None,
-                None,
-                method,
-                (f"The score is defined for only one of the {what}: there is no interval.",) * lone,
-            )
+    for at, (top, estimate, size) in enumerate(zip(tops, estimates.tolist(), sizes, strict=True)):
+        if np.isnan(estimate) or score_moments.units[at] < MIN_UNITS:
+            yield None, None, method, ()
             continue
+        what = "documents" if size.clusters is None else "clusters"
         if method == "t":
             low, high = t_ends(estimate, score_moments, at, level)
             seen = "the interval has no width"
@@ -386,7 +390,7 @@ def _closed_form(
 def _bootstrapped(
     statistic: Statistic,
     estimates: Floats,
-    sample: Sample,
+    sizes: Sequence[SampleSize],
     *,
     level: float,
     method: Method,
@@ -394,10 +398,13 @@ def _bootstrapped(
     seed: int,
 ) -> Iterator[_EndsAndNotes]:
     resampled_scores = np.empty((0, len(estimates)))
-    if sample.units > 1:
+    if statistic.size > 1:
         resampled_scores = statistic.of(_resampled(statistic.units, resamples, seed))
-    for at, (estimate, values) in enumerate(zip(estimates.tolist(), resampled_scores.T, strict=True)):
-        others = _left_out(statistic, at) if method == "bca" and sample.units > 1 else np.empty(0)
+    for at, (estimate, values, size) in enumerate(zip(estimates.tolist(), resampled_scores.T, sizes, strict=True)):
+        if size.units < MIN_UNITS:
+            yield None, None, method, ()
+            continue
+        others = _left_out(statistic, at) if method == "bca" else np.empty(0)
         yield resampled_ends(estimate, values, others, level, method)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from arbitre.errors import DataError, check_integer, check_level
 from arbitre.statistics.intervals import LEVEL, RESAMPLES, bounds
-from arbitre.statistics.sample import Statistic, check_option
+from arbitre.statistics.sample import Statistic, check_option, sample_sizes
 from arbitre.statistics.swaps import p_for_holm, swapped
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Difference:
         level: Confidence level of the interval. If several pairs were compared, it is the probability that the
             intervals of all pairs contain the true differences.
         method: Method of the interval.
-        clusters: Number of clusters; None if each document is a unit.
+        clusters: Number of clusters in which a compared system has a defined score; None if each document is a unit.
         p: Two-sided p; None if the difference is undefined.
         p_adjusted: p adjusted for all pairs, by `correction`.
         p_holm: p adjusted for all pairs by Holm (1979). With max-T, the number of swaps limits how small it is.
@@ -124,7 +124,8 @@ def paired_difference(
     if method == "swaps":
         return difference
     a, b = (Statistic.scores(sample, [score], average) for sample in (sample_a, sample_b))
-    interval = bounds(a.minus(b), [score], sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
+    sizes = sample_sizes([sample_a, sample_b], [score], average)
+    interval = bounds(a.minus(b), [score], sizes, level=level, method=method, resamples=resamples, seed=seed)[0]
     used: Contrasting = "bca" if interval.method == "bca" else "percentile"
     return replace(difference, low=interval.low, high=interval.high, method=used, notes=interval.notes)
 
@@ -178,9 +179,9 @@ def contrasts(
     found = swapped(scored, pairs, alpha=alpha, tests=tests, seed=seed)
     for samples, statistics, chosen, results in zip(families, scored, pairs, found, strict=True):
         estimates = [statistic.of(statistic.total)[0] for statistic in statistics]
+        clusters = sample_sizes(samples, [score], average)[0].clusters
         untested += [
-            (float(estimates[a] - estimates[b]), samples[0].clusters, test)
-            for (a, b), test in zip(chosen, results, strict=True)
+            (float(estimates[a] - estimates[b]), clusters, test) for (a, b), test in zip(chosen, results, strict=True)
         ]
     tests_of = [test for _, _, test in untested]
     by_holm, steps = _holm_with_levels([test.p for test in tests_of], alpha)

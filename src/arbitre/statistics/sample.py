@@ -358,12 +358,63 @@ def contributions(tallies: Floats, failed: Mask, names: Sequence[str]) -> Floats
     """
     columns = np.empty((len(tallies), 2 * len(names)))
     for chunk in chunks(len(columns)):
-        values = scored(tallies[chunk], names)
-        values[~tallies[chunk, :2].any(axis=1)] = np.nan
-        values[failed[chunk]] = 0.0
+        values = _document_scores(tallies[chunk], failed[chunk], names, "macro")
         known = ~np.isnan(values)
         columns[chunk] = np.hstack([np.where(known, values, 0.0), known])
     return columns
+
+
+def _document_scores(tallies: Floats, failed: Mask, names: Sequence[str], average: Average) -> Floats:
+    """Return the scores of documents, shape (documents, names); NaN if undefined, as if both sides are empty."""
+    values = scored(tallies, names)
+    values[~tallies[:, :2].any(axis=1)] = np.nan
+    if average == "macro":
+        values[failed] = 0.0
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSize:
+    """What an interval or a test is based on.
+
+    Attributes:
+        documents: Number of documents with a defined score.
+        clusters: Number of clusters with such a document; None if each document is a unit.
+        runs: Whether the clusters are the runs of one document.
+    """
+
+    documents: int
+    clusters: int | None
+    runs: bool
+
+    @property
+    def units(self) -> int:
+        """Number of units with a defined score."""
+        return self.documents if self.clusters is None else self.clusters
+
+
+def sample_sizes(samples: Sequence[Sample], names: Sequence[str], average: Average) -> list[SampleSize]:
+    """Count the documents and clusters in which a score is defined, for each score.
+
+    Args:
+        samples: Samples of the same documents, one or more. A score that is defined in any of them counts.
+        names: Names of the scores.
+        average: micro or macro. In macro, every score of a failed document is 0.
+
+    >>> sample = Sample.of(["a", "b"], [(1, 0, 0, 0, 0), (0, 0, 0, 0, 0)])
+    >>> [size.documents for size in sample_sizes([sample], ["irq", "imq"], "micro")]
+    [1, 0]
+    """
+    first = samples[0]
+    known = np.zeros((len(first.keys), len(names)), dtype=np.bool_)
+    for sample in samples:
+        for chunk in chunks(len(known)):
+            known[chunk] |= ~np.isnan(_document_scores(sample.tallies[chunk], sample.failed[chunk], names, average))
+    documents = known.sum(axis=0).tolist()
+    if not first.clustered:
+        return [SampleSize(number, None, first.runs) for number in documents]
+    clusters = np.logical_or.reduceat(known, first.starts, axis=0).sum(axis=0).tolist()
+    return [SampleSize(number, units, first.runs) for number, units in zip(documents, clusters, strict=True)]
 
 
 SCORES_AT_ONCE: Final = 2

@@ -12,7 +12,7 @@ import numpy as np
 from arbitre.errors import DataError, did_you_mean
 from arbitre.statistics.intervals import interval
 from arbitre.statistics.sample import Sample, assign_clusters, side_by_side, weigh_for_beta
-from arbitre.systems.ranking import PairwiseResult, StatisticsOptions, pairwise_tests, underpowered_note
+from arbitre.systems.ranking import PairwiseResult, StatisticsOptions, compared_size, pairwise_tests, underpowered_note
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class Factor:
         levels: Score of each factor level, with its interval.
         documents: Number of documents of each level.
         pairs: Paired tests of every two levels, on the documents that both have.
-        shared: Number of documents that the two levels of each pair share.
+        shared: Number of documents that the two levels of each pair share, and whose score is defined for one of them.
         balanced: Whether all levels have the same documents. If not, the difference of two means is not the mean of
             the paired differences; only the latter is tested.
         notes: Warnings.
@@ -116,8 +116,8 @@ def factor(
     for a, b in combinations(places, 2):
         sides = [{keys[at]: at for at in places[label].tolist()} for label in (a, b)]
         common = sorted(sides[0].keys() & sides[1].keys())
-        shared.append(len(common))
         ours, theirs = (sample(np.array([side[key] for key in common], dtype=np.intp)) for side in sides)
+        shared.append(compared_size([ours, theirs], score, aggregate).documents)
         pairs.append((a, b, ours, theirs) if common else (a, b, None, None))
     estimates = {
         label: interval(

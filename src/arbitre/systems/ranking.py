@@ -21,7 +21,15 @@ from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.language import Language, Translator
 from arbitre.statistics.intervals import METHOD, Interval, interval
 from arbitre.statistics.paired_tests import contrasts, groups, threshold
-from arbitre.statistics.sample import Sample, assign_clusters, estimate, side_by_side, value, weigh_for_beta
+from arbitre.statistics.sample import (
+    Sample,
+    assign_clusters,
+    estimate,
+    sample_sizes,
+    side_by_side,
+    value,
+    weigh_for_beta,
+)
 from arbitre.systems.cause_costs import CauseCosts
 from arbitre.systems.run_stability import RunStability
 from arbitre.tables.table import WHOLE, probability
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
     from arbitre.options import Average
     from arbitre.statistics.intervals import Method
     from arbitre.statistics.paired_tests import Correction, Difference
-    from arbitre.statistics.sample import Cluster
+    from arbitre.statistics.sample import Cluster, SampleSize
 
 
 def sample_documents(evaluation: Evaluation, cluster: Cluster) -> Sample:
@@ -173,7 +181,7 @@ class PairwiseResult:
         detectable: Smallest true difference that would be found significant with probability 0.8.
         smallest_p: Smallest p that is possible with `differing` units.
         differing: Number of documents (or clusters) on which the systems differ.
-        clusters: Number of clusters; None if each document is a unit.
+        clusters: Number of clusters in which the score is defined for a system; None if each document is a unit.
         exact: Whether all swaps were enumerated.
         swaps: Number of swaps.
     """
@@ -220,8 +228,8 @@ class Ranking:
         by_path: Pooled score of every system at every path.
         winners: Systems with the highest score at every path.
         smallest_p: Smallest p that is possible for any pair.
-        documents: Number of documents.
-        clusters: Number of clusters; None if each document is a unit.
+        documents: Number of documents in which the score is defined for at least one system.
+        clusters: Number of clusters with such a document; None if each document is a unit.
         runs: Whether the clusters are the runs of one document.
         signature: Signature of the first system.
         notes: Warnings.
@@ -387,7 +395,7 @@ def rank(
         for score_name in names
     }
     by_path = side_by_side({name: systems[name].by_path for name in ordered}, score)
-    first = systems[ordered[0]]
+    first, size = systems[ordered[0]], compared_size(list(samples.values()), score, aggregate)
     return Ranking(
         score,
         aggregate,
@@ -411,14 +419,15 @@ def rank(
         by_path,
         {path: _best(known) for path, known in by_path.items()},
         min((pair.smallest_p for pair in pairs if pair.smallest_p is not None), default=1.0),
-        len(samples[ordered[0]].keys),
-        samples[ordered[0]].clusters,
-        samples[ordered[0]].runs,
+        size.documents,
+        size.clusters,
+        size.runs,
         first.signature.to_dict(),
         tuple(
             dict.fromkeys(
                 (
                     *_measures(systems),
+                    *_undefined(score, size.documents, len(samples[ordered[0]].keys)),
                     *(note for name in ordered for note in estimates[name].notes),
                     *underpowered_note(pairs, level),
                 )
@@ -426,6 +435,20 @@ def rank(
         ),
         provenance=first.provenance,
     )
+
+
+def compared_size(samples: Sequence[Sample], score: str, average: Average) -> SampleSize:
+    """Return the number of documents and clusters that a comparison of systems is based on."""
+    weighed = [weigh_for_beta(sample, score) for sample in samples]
+    return sample_sizes([sample for sample, _ in weighed], [weighed[0][1]], average)[0]
+
+
+def _undefined(score: str, known: int, documents: int) -> tuple[str, ...]:
+    """Return a note if the score is defined in only `known` of the documents."""
+    if known == documents:
+        return ()
+    uncounted = f"{documents - known} of {documents}"
+    return (f"Documents not counted, because {score} is undefined in them for every system: {uncounted}.",)
 
 
 def pairwise_tests(
