@@ -17,7 +17,7 @@ from arbitre.jobs.ranking_job import RankingResults
 from arbitre.language import Language, Translator, catalogue
 from arbitre.report.build_view import build_subject, ranked
 from arbitre.report.render import FORMULAS
-from arbitre.report.sentences import contrast, methods
+from arbitre.report.sentences import contrast, methods, no_causes
 from arbitre.report.statistics_text import detectable, lead, procedure, sampled, to_best
 from arbitre.report.view import TrustView
 from arbitre.systems.ranking import StatisticsOptions, rank
@@ -108,6 +108,23 @@ def test_the_paragraph_for_a_methods_section_states_the_documents_that_are_not_c
     Console(file=terminal, width=200).print(intervals(evaluation.trust, 200))
     assert "Intervals: clopper-pearson over 5 documents." in terminal.getvalue()
     assert "Fewer than 30 documents (5)" in terminal.getvalue()
+
+
+def test_the_report_says_that_all_values_are_correct_only_if_they_are():
+    searched = {"documents": 187, "total": 3000}
+
+    def said(rate, causes=searched, faults=None, say=EN):
+        one = {"document_quality": {"exact_match_rate": rate}, "causes": causes, "faults": faults}
+        return " ".join(no_causes([one], say))
+
+    assert said(1.0) == said(None) == "No faults were found: every value is correct."
+    text = said(2999 / 3000)
+    assert text.startswith("No causes were found, although not all values are correct. Causes were looked for in a ")
+    assert "sample of 187 of 3000 documents" in text
+    assert text.endswith("evaluate with --diagnose.")
+    assert "--diagnose" not in said(0.5, faults={"rows": []})
+    assert said(0.5, say=FR).startswith("Aucune cause n’a été trouvée, bien que")
+    assert said(0.5, causes=None).startswith("Causes were not looked for.")
 
 
 def test_no_smallest_p_is_named_without_a_limit():

@@ -265,6 +265,7 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             "cause_label": partial(cause_label, say=say),
             "most_cost": max((cause["cost"] for cause in causes), default=0.0),
             "causes_searched": partial(sentences.causes_searched, subjects, say),
+            "no_causes": partial(sentences.no_causes, subjects, say),
             "whisker": _marked(_whisker),
             "test_matrix": test_matrix,
             "test_title": partial(sentences.test_title, say=say),

@@ -88,6 +88,20 @@ def causes_searched(subjects: Sequence[Mapping[str, Any]], say: Translator) -> I
         yield say(name, n=documents, documents=say.language.number(documents, 0), total=say.language.number(total, 0))
 
 
+def no_causes(subjects: Sequence[Mapping[str, Any]], say: Translator) -> Iterator[str]:
+    """Yield why no causes are listed: all values are correct, none were found, or they were not looked for."""
+    known = [one for one in subjects if one["causes"]]
+    if not known:
+        yield say("causes.unknown")
+    elif all(one["document_quality"]["exact_match_rate"] in {1.0, None} for one in known):
+        yield say("causes.none")
+    else:
+        yield say("causes.none.searched")
+        yield from causes_searched(known, say)
+        if not all(one["faults"] for one in known):
+            yield say("causes.none.diagnose")
+
+
 def test_title(test: Mapping[str, Any], say: Translator) -> str:
     """Return the difference of a pair of systems with its interval and adjusted p, for a tooltip."""
     number = partial(say.language.number, digits=4)
