@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 import numpy as np
 
 from arbitre.errors import DataError, OptionError, check_integer
-from arbitre.language import Translator
+from arbitre.language import Translator, percentage
 from arbitre.options import formerly
 from arbitre.paths import STAR, parse
 from arbitre.tables.table import SHARE, Table, TableColumn, columns
@@ -392,7 +392,7 @@ def _different(
         },
         f"The classes of training and test data are distributed differently (p = {distribution.p:.2g}, "
         f"{distribution.method}); "
-        f"{label} differs most: {training:.1%} of the training data, {test:.1%} of the test data",
+        f"{label} differs most: {percentage(training, 1)} of the training data, {percentage(test, 1)} of the test data",
         "Draw training and test data from the same source, or split them again at random within each class.",
     )
 
@@ -415,7 +415,7 @@ def _confused(matrix: Mapping[tuple[str, str | None], int], limits: Thresholds) 
             "often-confused",
             pair,
             {"confused": count, "gold": whole, "share": share} | ways,
-            f"{first} and {second} are confused in {count} of {whole} cases ({share:.1%})",
+            f"{first} and {second} are confused in {count} of {whole} cases ({percentage(share, 1)})",
             f"Merge {first} and {second} if they mean the same; otherwise add examples that tell them apart.",
         )
 

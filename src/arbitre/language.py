@@ -72,6 +72,18 @@ class Language(StrEnum):
         return written if self is Language.EN else re.sub(r"(?<=\d)%$", "\xa0%", written)
 
 
+def percentage(share: float, digits: int = 0) -> str:
+    """Format a share as a percentage in English; shares strictly between 0 and 1 never become 0% or 100%.
+
+    >>> percentage(0.666), percentage(0.9997), percentage(0.00001, 1), percentage(1.0)
+    ('67%', '99.9%', '0.1%', '100%')
+    """
+    text = f"{share:.{digits}%}"
+    if 0.0 < share < 1.0 and text in {f"{0.0:.{digits}%}", f"{1.0:.{digits}%}"}:
+        return f"{min(max(share, 0.001), 0.999):.1%}"
+    return text
+
+
 @cache
 def catalogue() -> dict[str, dict[str, str]]:
     """Return all texts by name, then by language; French texts with no-break spaces."""
@@ -306,18 +318,20 @@ class Translator:
         return _FIGURE.sub(lambda one: self.localized(one[0].removesuffix(", ")) + mark * bool(one[1]), text)
 
     def percent(self, share: float | None, digits: int = 1) -> str:
-        r"""Format a share as a percentage; shares strictly between 0 and 1 never become 0% or 100%.
+        r"""Format a share as a percentage (see `percentage`); None becomes a dash.
 
         >>> Translator(Language.EN).percent(0.99999), Translator(Language.FR).percent(0.5, 0)
         ('99.9%', '50\xa0%')
         """
-        if share is None:
-            return "–"
-        shown = share * 100.0
-        if 0.0 < share < 1.0:
-            shown = min(max(shown, 0.1), 99.9)
-        sign = "%" if self.language is Language.EN else "\u00a0%"
-        return self.language.number(shown, digits) + sign
+        return "–" if share is None else self.language.localized(percentage(share, digits))
+
+    def level(self, level: float) -> str:
+        r"""Format a confidence or significance level as a percentage with all its digits.
+
+        >>> Translator(Language.EN).level(0.95), Translator(Language.FR).level(0.999)
+        ('95%', '99,9\xa0%')
+        """
+        return self.language.localized(f"{100.0 * level:g}%")
 
 
 ENGLISH: Final = Translator(Language.EN)

@@ -8,8 +8,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+import arbitre
 from arbitre import Tally
-from arbitre.cli.output.result_tables import by_path
+from arbitre.cli.output.result_tables import by_path, quality
+from arbitre.language import Language, Translator
 from arbitre.tables.table import EARLY, SCORE, SHARE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import nested_labels, render, split
 from arbitre.tally import PathScores
@@ -145,3 +147,13 @@ def test_a_repeated_path_is_shown_once():
     heads = (TableColumn("path", kind="tree"), TableColumn("reason"))
     rows = printed(Table.of("", heads, [("/a", "first"), ("/a", "second"), ("/a/b", "third")]), 40)
     assert [row.split() for row in rows[2:]] == [["/a", "first"], ["second"], ["/b", "third"]]
+
+
+def test_shares_are_never_rounded_to_none_or_all():
+    comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
+    for right, said in ((2999, "99.9%"), (1, "0.1%")):
+        found = comparator.evaluate((f"{at:04}", ["a"], ["a" if at < right else "b"]) for at in range(3000))
+        assert quality(found.document_quality).endswith(f"0.9 or more in {said} of documents, exact in {said}")
+        assert Translator(Language.EN).percent(right / 3000) == SHARE(right / 3000) == said
+    assert SHARE(1.0) == "100.0%"
+    assert quality(comparator.evaluate([("a", ["a"], ["a"])]).document_quality).endswith("exact in 100%")

@@ -10,6 +10,7 @@ import numpy as np
 from arbitre.agreement.by_document import MIN_UNITS
 from arbitre.agreement.leaf_ratings import DIVERGENCE, level_of
 from arbitre.engine.columns.column import LeafColumn
+from arbitre.language import percentage
 from arbitre.statistics.intervals import FEW_UNITS
 from arbitre.tables.table import WHOLE
 from arbitre.values import kind_of
@@ -135,10 +136,11 @@ def _dominated(place: str, coefficient: Coefficient) -> Iterator[str]:
     if share <= DOMINANT or len(agreed) < 2 or coefficient.name != "alpha_nominal":  # noqa: PLR2004
         return
     listed = sorted(agreed, key=lambda each: -shares[each])[:MAX_LISTED]
+    expected, observed = (percentage(part or 0.0) for part in (coefficient.expected, coefficient.observed))
     yield (
-        f"{place}: {share:.0%} of the values are {name!r}, so annotators agree on {coefficient.expected:.0%} by chance "
-        f"alone, and an observed agreement of {coefficient.observed:.0%} says little. {coefficient.name} depends on "
-        f"the rare categories. Agreement by category: {', '.join(f'{each!r} {agreed[each]:.2f}' for each in listed)}."
+        f"{place}: {percentage(share)} of the values are {name!r}, so annotators agree on {expected} by chance alone, "
+        f"and an observed agreement of {observed} says little. {coefficient.name} depends on the rare categories. "
+        f"Agreement by category: {', '.join(f'{each!r} {agreed[each]:.2f}' for each in listed)}."
     )
 
 
@@ -169,7 +171,7 @@ def _diverging(place: str, compared: CategoricalCoefficients) -> Iterator[str]:
     yield (
         f"{place}: kappa ({float(compared.kappa):.2f}) is {difference:.2f} higher than pi ({float(compared.pi):.2f}), "
         f"only because the annotators use the categories with different frequencies: {name!r} makes up "
-        f"{min(shares):.0%} to {max(shares):.0%} of their values. Report alpha or pi."
+        f"{percentage(min(shares))} to {percentage(max(shares))} of their values. Report alpha or pi."
     )
 
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import shown
-from arbitre.language import Translator
+from arbitre.language import ENGLISH, Translator, percentage
 from arbitre.tables.table import EARLY, NONE, SCORE, SHARE, WHOLE, Table, TableColumn, columns, count
 from arbitre.values import ABSENT
 
@@ -106,7 +106,7 @@ def categories(found: StructuralAgreement) -> Table:
     """Return the share of each category in the annotations of each annotator, and the agreement on it, by path."""
     heads = (
         TableColumn("category", said=_translate_root),
-        *columns(*found.annotators, written="{:.0%}".format, named=True),
+        *columns(*found.annotators, written=percentage, named=True),
         TableColumn("agreement", SCORE),
     )
     rows: list[tuple[str | float | None, ...]] = []
@@ -140,7 +140,7 @@ def _translate_root(say: Translator, cell: str) -> str:
 
 def _interval_column(found: Mapping[str, Coefficient], drop: int) -> TableColumn:
     """Return the column of the intervals, with their level in its heading if there are any."""
-    levels = [f"{100 * each.interval.level:g}% " for each in found.values() if each.interval is not None]
+    levels = [f"{ENGLISH.level(each.interval.level)} " for each in found.values() if each.interval is not None]
     return TableColumn(f"{''.join(levels[:1])}interval", right=True, drop=drop, said=Translator.text)
 
 

@@ -16,7 +16,7 @@ from arbitre.errors import OptionError, shown
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
-from arbitre.language import Translator
+from arbitre.language import ENGLISH, Translator
 from arbitre.metricity.entry_pool import build_entry_pool
 from arbitre.metricity.metricity import metricity
 from arbitre.options import COMPARATOR, spelled_out
@@ -163,7 +163,7 @@ def _cells(row: MetricityRow) -> dict[str, str]:
         "triangle rate": written(measured.triangle_rate),
     }
     if measured.triangle_interval is not None:
-        cells |= {f"  {measured.level:.0%} interval": " to ".join(map(written, measured.triangle_interval))}
+        cells |= {f"  {ENGLISH.level(measured.level)} interval": " to ".join(map(written, measured.triangle_interval))}
     return cells | {
         "relaxed triangle": written(measured.relaxed_triangle),
         "repair mass": written(measured.repair_mass),

@@ -13,7 +13,7 @@ from arbitre.comparison.tables import gains
 from arbitre.corpus.documents import document_frame, path_frame
 from arbitre.corpus.quality_bounds import QUALITY
 from arbitre.inputs.records import key
-from arbitre.language import Translator
+from arbitre.language import ENGLISH, Translator
 from arbitre.statistics.sample import cluster_labels
 from arbitre.tables.table import SCORE, SHARE, WHOLE, Table, TableColumn, columns, count, probability, unknown_column
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
@@ -187,7 +187,7 @@ def intervals(trust: Mapping[str, Any]) -> Table:
     kept = {column: cells for column, cells in found.items() if set(cells) != {None}}
     rows = zip(TRUSTED, *kept.values(), strict=True)
     head = (TableColumn("score", said=Translator.score), *kept)
-    title = f"Confidence intervals, {drawn['level']:.0%}"
+    title = f"Confidence intervals, {ENGLISH.level(drawn['level'])}"
     return Table.of(title, head, rows, emphasis={TRUSTED.index("f1q"): "strong"})
 
 

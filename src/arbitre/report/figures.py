@@ -329,7 +329,7 @@ def _differences(systems: Plain, say: Translator) -> Figure | None:
     many = len(systems["board"]) > FEW
     significant = say(
         f"figure.differences.mark.{'many' if many else 'few'}",
-        alpha=say.percent(1.0 - systems["level"], 0),
+        alpha=say.level(1.0 - systems["level"]),
         correction=tests[0]["correction"] or "–",
     )
     based = contrast_basis(tests, systems["sampled"], say)

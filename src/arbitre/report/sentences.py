@@ -265,6 +265,6 @@ def _scores(subject: Mapping[str, Any], average: str, say: Translator) -> str:
     values = {name: say.language.number(lines[name][average]) for name in ("f1q", "imq", "irq", "amq")}
     if average == "macro" and (ends := lines["f1q"]["interval"]):
         low, high = (say.language.number(ends[end]) for end in ("low", "high"))
-        level = say.percent(ends["level"], 0)
+        level = say.level(ends["level"])
         values["f1q"] = say("methods.interval", score=values["f1q"], level=level, low=low, high=high)
     return say(f"methods.{average}", **values)

@@ -47,7 +47,7 @@ def basis(interval: Mapping[str, Any], units: Mapping[str, Any] | None, say: Tra
     resampled = say("basis.resamples", n=interval["resamples"]) if interval["resamples"] else say("basis.no_resamples")
     text = say(
         "basis",
-        level=say.percent(interval["level"], 0),
+        level=say.level(interval["level"]),
         method=say(f"method.{interval['method']}"),
         resampled=resampled,
     )
@@ -61,7 +61,7 @@ def contrast_basis(tests: Sequence[Mapping[str, Any]], units: Mapping[str, Any] 
         return ""
     drawn = max((one["swaps"] for one in known if not one["exact"]), default=None)
     swaps = say("methods.exact") if drawn is None else say("methods.drawn", n=drawn)
-    text = say("basis.difference", swaps=swaps, level=say.percent(known[0]["level"], 0))
+    text = say("basis.difference", swaps=swaps, level=say.level(known[0]["level"]))
     return f"{text} {say('basis.units', units=sampled(units, say))}" if units else text
 
 
@@ -162,7 +162,7 @@ def procedure(systems: Mapping[str, Any], say: Translator) -> str:
         score=systems["score"],
         average=say(f"average.{systems['average']}"),
         units=sampled(systems["sampled"], say),
-        level=say.percent(systems["level"], 0),
+        level=say.level(systems["level"]),
         method=say(f"method.{method}"),
         unit=say(f"units.one.{unit}"),
         swaps=say("methods.drawn", n=max(drawn)) if drawn else say("methods.exact"),

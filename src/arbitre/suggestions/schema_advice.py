@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from arbitre.distances.identifiers import MIN_SHARE as MIN_SHARE_OF_IDENTIFIERS
 from arbitre.distances.identifiers import find_identifiers
 from arbitre.errors import shown
+from arbitre.language import percentage
 from arbitre.parsing.dates import MIN_SHARE as MIN_SHARE_OF_DATES
 from arbitre.parsing.dates import find_date_notation
 from arbitre.parsing.numerals import MIN_SHARE as MIN_SHARE_OF_NUMBERS
@@ -131,12 +132,12 @@ def _entries(evidence: _Evidence) -> Iterator[SchemaAdvice]:
     held = sum(shares[path] for path in found)
     if held < MIN_SHARE_OF_ENTRIES:
         return
-    named = " and ".join(f"{wildcard(path)} ({shares[path]:.0%})" for path in found)
+    named = " and ".join(f"{wildcard(path)} ({percentage(shares[path])})" for path in found)
     where = "this list. Mark it" if one is not None else f"lists: {named}. Mark one of them"
     yield SchemaAdvice(
         "entries",
         "" if one is None else wildcard(one),
-        f"Each document is scored as one entry, but {held:.0%} of the gold values are in {where} with "
+        f"Each document is scored as one entry, but {percentage(held)} of the gold values are in {where} with "
         '`"entries": true` if its items are your entries.',
         {"documents": gold.documents, "values": total, "share": round(held, 4), "examples": []},
         None if one is None else {wildcard(one): {"entries": True}},

@@ -18,7 +18,7 @@ from arbitre.corpus.evaluation import loss_shares
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.document_ids import quote_names
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
-from arbitre.language import Language, Translator
+from arbitre.language import ENGLISH, Language, Translator
 from arbitre.statistics.intervals import METHOD, Interval, interval
 from arbitre.statistics.paired_tests import contrasts, groups, threshold
 from arbitre.statistics.sample import (
@@ -305,7 +305,7 @@ class Ranking:
         return html.page(
             line(f"{self.score}, {self.aggregate}; documents: {self.documents}", strong=True),
             line(self.provenance.headline()),
-            listed(("system", self.score, "to the best", f"low ({self.level:.0%})", "high", "failed"), rows),
+            listed(("system", self.score, "to the best", f"low ({ENGLISH.level(self.level)})", "high", "failed"), rows),
             *(line(f"No significant difference: {group}") for group in groups),
             *map(line, self.notes),
             listed(("difference", self.score, "low", "high", "p (adjusted)", "significant"), tests),

@@ -10,14 +10,14 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
 
 import numpy as np
 from markupsafe import Markup
 
 from arbitre.errors import DataError, OptionError, did_you_mean, show_hidden
-from arbitre.language import Language, Translator
+from arbitre.language import Language, Translator, percentage
 from arbitre.tables import arrow
 from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
 
@@ -38,7 +38,7 @@ NONE: Final = "–"
 
 SCORE: Final = "{:.4f}".format
 SIGNED: Final = "{:+.4f}".format
-SHARE: Final = "{:.1%}".format
+SHARE: Final = partial(percentage, digits=1)
 PLACE: Final = "{:.2f}".format
 """Number formats."""
 

@@ -49,7 +49,7 @@ from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Pro
 from arbitre.inputs.reader import LINES
 from arbitre.inputs.source_texts import SourceTexts
 from arbitre.jobs.keywords import ReadingKeywords, option_sets
-from arbitre.language import Language
+from arbitre.language import Language, percentage
 from arbitre.normalizers import normalize
 from arbitre.options import COMPARATOR, Reading, Strategy, spelled_out
 from arbitre.storage.output_folder import check_output_folder, destination, paths_among
@@ -430,9 +430,10 @@ def _notes_of(places: Places, draft: Draft, strategy: Strategy, estimates: Estim
         )
     if strategy == "unanimity":
         left_out, total = draft.values.left_out, draft.values.total
+        share = percentage(left_out / max(total, 1), 1)
         yield (
-            f"Unanimity left out {left_out} of {total} values ({left_out / max(total, 1):.1%}). The remaining values "
-            "are the easy ones: systems score higher on them than on all values."
+            f"Unanimity left out {left_out} of {total} values ({share}). The remaining values are the easy ones: "
+            "systems score higher on them than on all values."
         )
     if strategy == "dawid-skene":
         yield from _of_estimates(places, estimates)

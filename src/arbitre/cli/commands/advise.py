@@ -18,6 +18,7 @@ from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import DataError
 from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.options import readable_records
+from arbitre.language import percentage
 from arbitre.tables.terminal import render
 
 if TYPE_CHECKING:
@@ -115,6 +116,6 @@ def _blocks(advice: Advice, path: str | None, width: int) -> Iterator[Renderable
         differ = "differ" if distribution.p < advice.thresholds.significance else "do not differ significantly"
         yield Text(
             f"Training and test data {differ}: {distribution.method} test, p = {distribution.p:.4f}; "
-            f"{distribution.difference:.1%} of the test examples would have to change class."
+            f"{percentage(distribution.difference, 1)} of the test examples would have to change class."
         )
     yield render(findings_table(advice), width) if advice.findings else Text("No findings.")

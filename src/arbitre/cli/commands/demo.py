@@ -19,7 +19,7 @@ from arbitre.errors import shell_quoted
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.jobs.evaluation_job import EvaluationJob, result_names
 from arbitre.jobs.evaluation_options import EvaluationOptions
-from arbitre.language import Language, Translator
+from arbitre.language import ENGLISH, Language, Translator
 from arbitre.options import LanguageName
 from arbitre.report.entry_rows import EntryLayout, EntryRow
 from arbitre.report.report_files import write_ranking
@@ -113,7 +113,7 @@ def _side_by_side(evaluations: Mapping[str, Evaluation]) -> Table:
         if name == HEADLINE:
             intervals = [one.interval(name) for one in found]
             ends = (f"{number(one.low, DIGITS)} to {number(one.high, DIGITS)}" for one in intervals)
-            rows.append((f"  {intervals[0].level:.0%} interval", *ends, ""))
+            rows.append((f"  {ENGLISH.level(intervals[0].level)} interval", *ends, ""))
     rows.append(("document quality", *(one.document_quality.mean for one in found), "mean quality of whole pages"))
     weak = range(len(rows), len(rows) + 4)
     masses = ("gold", "predicted", "matched")
@@ -130,7 +130,7 @@ def _difference(ranking: Ranking) -> str:
     (test,) = ranking.pairs
     difference, low, high = (number(value, DIGITS) for value in (test.difference, test.low, test.high))
     return (
-        f"{test.a} - {test.b}: {difference}, {test.level:.0%} interval {low} to {high} "
+        f"{test.a} - {test.b}: {difference}, {ENGLISH.level(ranking.level)} interval {low} to {high} "
         f"(paired, on the same pages; p = {test.p:.2g})"
     )
 

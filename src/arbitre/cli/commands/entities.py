@@ -19,6 +19,7 @@ from arbitre.cli.output.result_tables import number
 from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.entities.entity_evaluation import evaluate
 from arbitre.entities.sentences import Sentences, read
+from arbitre.language import ENGLISH
 from arbitre.options import AnnotationFormat, Denominator, Notation, Scheme
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import render
@@ -150,7 +151,7 @@ def _notes(evaluation: EntityEvaluation) -> RenderableType:
     if interval.low is not None:
         name = "f1q, with overlaps graded by intersection / union," if evaluation.scheme == "partial" else "f1"
         lines.append(
-            f"{name} {number(interval.estimate)}, {interval.level:.0%} interval {number(interval.low)} to "
+            f"{name} {number(interval.estimate)}, {ENGLISH.level(interval.level)} interval {number(interval.low)} to "
             f"{number(interval.high)}"
         )
     lines += interval.notes

@@ -123,7 +123,7 @@ def ranking_blocks(results: RankingResults, width: int, say: Translator = ENGLIS
     systems = asdict(ranked(ranking.to_dict()))
     yield Text.assemble(
         (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], ENGLISH)}", "bold"),
-        f"\n{AVERAGES[ranking.aggregate]} {ranking.score}; {100.0 * ranking.level:g}% intervals of the "
+        f"\n{AVERAGES[ranking.aggregate]} {ranking.score}; {ENGLISH.level(ranking.level)} intervals of the "
         "differences to the best system",
         f"\n{escape_hidden(ranking.provenance.headline())}",
     )
@@ -173,4 +173,4 @@ def factors_blocks(results: FactorsResults, width: int) -> Iterator[RenderableTy
 
 
 def _interval(found: Interval) -> str:
-    return f"{100.0 * found.level:g}% confidence intervals ({found.method}), seed {found.seed}"
+    return f"{ENGLISH.level(found.level)} confidence intervals ({found.method}), seed {found.seed}"

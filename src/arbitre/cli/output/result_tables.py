@@ -14,7 +14,7 @@ from arbitre.comparison import tables
 from arbitre.corpus import tables as corpus_tables
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.corpus.tables import AVERAGES
-from arbitre.language import ENGLISH
+from arbitre.language import ENGLISH, percentage
 from arbitre.paths import order
 from arbitre.tables.table import NONE, WHOLE
 from arbitre.tables.table import count as written_count
@@ -165,7 +165,7 @@ def average(results: Evaluation) -> str:
     text = f"f1q {number(results.macro.f1q, 2)}, per-document mean (macro)"
     if found["low"] is None:
         return text
-    return f"{text}, {drawn['level']:.0%} interval {number(found['low'], 2)} to {number(found['high'], 2)}"
+    return f"{text}, {ENGLISH.level(drawn['level'])} interval {number(found['low'], 2)} to {number(found['high'], 2)}"
 
 
 def outside(paths: Mapping[str, Scores], average: str = "") -> RenderableType:
@@ -183,10 +183,10 @@ def quality(found: DocumentQuality) -> str:
     """Return a line that summarises document quality."""
     if not found.documents:
         return "document quality: –"
-    share = found.at_least(LEAST_SHOWN) or 0.0
+    share, exact = found.at_least(LEAST_SHOWN) or 0.0, found.exact_match_rate or 0.0
     return (
         f"document quality: mean {number(found.mean)}, median {number(found.median)}, "
-        f"{LEAST_SHOWN:g} or more in {share:.0%} of documents, exact in {found.exact_match_rate or 0.0:.0%}"
+        f"{LEAST_SHOWN:g} or more in {percentage(share)} of documents, exact in {percentage(exact)}"
     )
 
 
