@@ -91,6 +91,17 @@ def test_the_area_on_the_page_is_that_of_the_curve():
     assert area / ((x - left) * (bottom - top)) == pytest.approx(line.micro, abs=1e-3)
 
 
+def test_survival_curves_end_at_quality_1_and_thin_leaders_connect_them_to_their_names():
+    svg = drawn(ranked(["a", "b", "c"]))["survival"].svg(SCREEN, EN)
+    right = float(re.search(r'class="grid" d="M[\d.]+ [\d.]+H([\d.]+)', svg)[1])
+    curves = re.findall(r'class="line s\d d\d" d="([^"]+)"', svg)
+    leaders = re.findall(r'class="leader" d="M([\d.]+) ', svg)
+    assert len(curves) == len(leaders) == 3
+    for curve in curves:
+        assert max(float(x) for x in re.findall(r"[MHL]([\d.]+)", curve)) == pytest.approx(right, abs=0.1)
+    assert [float(x) for x in leaders] == pytest.approx([right] * 3, abs=0.1)
+
+
 def test_the_path_figure_has_every_path_system_and_score():
     chart = drawn(filled())["paths"].chart
     assert chart.rows == ("/page", "/people/*", "/people/*/name", "/people/*/pages/*")

@@ -78,8 +78,9 @@ class Curves:
             steps = f"M{x:.2f} {y:.2f}" + "".join(f"V{y:.2f}H{x:.2f}" for x, y in rest)
             if curve.area:
                 canvas.path(f"area {kind}", f"{steps}V{bottom:.2f}H{left:.2f}Z")
-            leader = f"L{right + 0.8 * size:.2f} {place:.2f}H{right + LEADER * size:.2f}"
-            canvas.path(f"line {kind} d{number % DASHES}", steps + f"V{end:.2f}" + leader, full=curve.name)
+            canvas.path(f"line {kind} d{number % DASHES}", steps, full=curve.name)
+            leader = f"M{right:.2f} {end:.2f}L{right + 0.8 * size:.2f} {place:.2f}H{right + LEADER * size:.2f}"
+            canvas.path("leader", leader)
             canvas.text(right + (LEADER + 0.3) * size, place, name, full=curve.name)
         return height
 

@@ -262,7 +262,10 @@ class Axis:
         if whole:
             low, high = min(low, 0.0), max(high, 0.0)
         if high - low < 1e-6:  # noqa: PLR2004
+            scores = 0.0 <= low <= high <= 1.0  # no ticks outside the range of scores
             low, high = low - 0.05 * (not whole), high + 0.05
+            if scores:
+                low, high = max(low, 0.0), min(high, 1.0)
         rough = (high - low) / most
         unit = 10.0 ** math.floor(math.log10(rough))
         step = next(unit * factor for factor in _STEPS if unit * factor >= rough * (1.0 - 1e-9))
