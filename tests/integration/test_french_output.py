@@ -25,7 +25,7 @@ from arbitre.inputs.records import Failure, Pair
 from arbitre.language import ENGLISH as ENGLISH_TEXTS
 from arbitre.language import Language, Translator, catalogue
 from arbitre.systems.tables import leaderboard
-from arbitre.tables.table import SCORE, SHARE, Table, TableColumn, columns
+from arbitre.tables.table import SCORE, SHARE, WHOLE, Table, TableColumn, columns
 from arbitre.tables.terminal import render
 
 FR = Translator(Language.FR)
@@ -110,6 +110,24 @@ def test_evaluate_writes_french_tables_and_the_same_data(tmp_path):
     assert "chemin & référence & prédit & apparié & f1q" in tex
     assert r"/speakers/*/name & 58 & 42 & 42 & 0,7909 & " in tex
     assert "| rappel gradué (irq) | 0,6584 | 0,6746 | 6 |" in (other / "scores.md").read_text(encoding="utf-8")
+
+
+def test_the_path_of_a_whole_document_has_one_name(tmp_path):
+    for name, key in (("gold", "abc"), ("predicted", "abd")):
+        rows = [json.dumps({"id": f"d{at}", name: key}) for at in range(4)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    (tmp_path / "schema.json").write_text('{"type": "string"}', encoding="utf-8")
+    sources = (f"--{name}={tmp_path / name}.jsonl" for name in ("gold", "predicted"))
+    names = [part for name in ("paths.tex", "faults.md") for part in ("--table", name)]
+    out = tmp_path / "out"
+    shared = ("evaluate", "--schema", tmp_path / "schema.json", *sources, "--diagnose", "--lang", "fr")
+    text = run(*shared, "--out", out, *names)
+    written = [(out / name).read_text(encoding="utf-8") for name in ("paths.tex", "faults.md", "report.html")]
+    for found in (text, *written):
+        assert "(tout le document)" in found
+        assert not re.search(r"\(the whole\)|\(racine\)", found.partition('<script type="application/json"')[0])
+    for say in (FR, ENGLISH_TEXTS):
+        assert say("whole") == say.word(WHOLE)
 
 
 def test_json_and_csv_output_do_not_depend_on_the_language():

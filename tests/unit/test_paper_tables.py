@@ -24,7 +24,7 @@ from arbitre.systems.ranking import rank
 from arbitre.systems.run_stability import run_stability
 from arbitre.tables.arrow import to_arrow_table
 from arbitre.tables.csv_text import CHUNK_ROWS, unescaped, write_frame
-from arbitre.tables.table import SCORE, Table, TableColumn, count, probability
+from arbitre.tables.table import PLACE, SCORE, SIGNED, Table, TableColumn, count, probability
 from arbitre.tally import NAMES
 
 COMPARATOR = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
@@ -95,6 +95,14 @@ def test_groups_are_means_over_their_documents(evaluation):
     assert found.columns[0].name == "page"
     assert tables.by_cluster(evaluation, None, ("irq",)).rows == (("all", 4, 0.375),)
     assert tables.by_cluster(evaluation, r"_(.)", ("irq",)).rows == (("1", 2, 0.5), ("2", 2, 0.25))
+
+
+def test_minus_signs_are_set_in_latex_and_zero_has_none():
+    table = Table.of("", (TableColumn("a-b"), TableColumn("a - b", SIGNED)), [("-x", -0.19), ("y", -0.00001)])
+    assert r"-x & $-$0.1900 \\" in table.latex()
+    assert r"-x & $-$0,1900 \\" in table.latex(lang="fr")
+    assert r"y & +0.0000 \\" in table.latex()
+    assert (SCORE(-0.00001), PLACE(-0.001)) == ("0.0000", "0.00")
 
 
 def test_the_leaderboard_marks_groups_with_letters():

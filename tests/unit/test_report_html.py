@@ -113,6 +113,18 @@ def test_the_page_holds_the_exact_numbers_of_evaluation_json(language):
     assert len(numbers) > 50
 
 
+def test_the_pointers_of_keys_with_invisible_characters_are_exact():
+    schema = {"type": "array", "items": {"type": "object", "properties": {"a\nb\u202e": {"type": "string"}}}}
+    entries = [{"a\nb\u202e": "x"}]
+    evaluation, alignments = observed(schema, [("d", entries, entries)])
+    page = render_page(view_of([build_subject(evaluation, alignments)]))
+    numbers = Read(page).numbers
+    assert "/by_path/~1*~1a\nb\u202e/gold" in numbers
+    assert "\u202e" not in page
+    written = dict(tokens(json.loads(json.dumps(evaluation), parse_float=str, parse_int=str)))
+    assert numbers == {pointer: {written[pointer]} for pointer in numbers}
+
+
 def test_shown_numbers_are_rounded():
     found = re.findall(r'<data value="([\d.]+)"[^>]*>([\d.]+)</data>', made())
     assert len(found) > 60

@@ -147,7 +147,7 @@ def _interval_column(found: Mapping[str, Coefficient], drop: int) -> TableColumn
 def _interval(coefficient: Coefficient) -> str | None:
     """Return the ends of the interval of a coefficient; None if there is no interval."""
     interval = coefficient.interval
-    return None if interval is None or interval.low is None else f"{interval.low:.2f} to {interval.high:.2f}"
+    return None if interval is None or interval.low is None else f"{interval.low:z.2f} to {interval.high:z.2f}"
 
 
 def values(built: Consensus, *, proposed: bool = False) -> Table:

@@ -254,7 +254,8 @@ def figures(
         for missing in (each for each in names if each not in one):
             raise unknown_column(missing, tuple(one))
     cells = (TableColumn(one, count if one in OUTCOMES else SCORE) for one in scores)
-    head = (TableColumn(name), *columns(*counts, written=count), *cells)
+    first = TableColumn(name, kind="path" if name == "path" else "value")
+    head = (first, *columns(*counts, written=count), *cells)
     return Table.of(f"By {name}", head, ((key, *(one[each] for each in names)) for key, one in rows.items()))
 
 

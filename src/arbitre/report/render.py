@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from arbitre.errors import clipped, show_hidden
+from arbitre.errors import HIDDEN, clipped, show_hidden
 from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import STAR, parse
@@ -37,6 +37,7 @@ from arbitre.report.worst_documents import MAX_ROWS, digest
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from arbitre.report.view import View
@@ -69,7 +70,7 @@ class Cells:
         """Return a number with its exact value and its JSON Pointer in the results, or a dash."""
         if value is None:
             return self._none("–", "no_value")
-        place = f' data-at="{escape(at)}"' if at else ""
+        place = f' data-at="{_attribute(at)}"' if at else ""
         return f'<data value="{compact(value)}"{place}>{self.say.language.number(value, digits)}</data>'
 
     def interval(self, ends: _Interval, digits: int = 4) -> str:
@@ -96,6 +97,18 @@ class Cells:
         """Return two cells for the interval of a score: the chart and the text."""
         width = ends["high"] - ends["low"] if ends else None
         return f'<td data-sort="{literal(score)}">{_whisker(score, ends)}</td>{_cell(width, text)}'
+
+
+def _attribute(text: str) -> str:
+    """Escape a text for an attribute; invisible characters are character references, where HTML has one for them."""
+    return HIDDEN.sub(_reference, str(escape(text)))
+
+
+def _reference(found: re.Match[str]) -> str:
+    """Return the reference to a character, or the character as visible text if HTML has no reference to it."""
+    place = ord(found[0])
+    missing = place == 0 or 0x7F < place < 0xA0 or 0xD800 <= place < 0xE000  # noqa: PLR2004
+    return show_hidden(found[0]) if missing else f"&#{place};"
 
 
 def literal(value: float | None) -> str:

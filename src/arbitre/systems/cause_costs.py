@@ -53,8 +53,8 @@ class CauseDifference:
 
     def __str__(self) -> str:
         leading = [(name, share) for name, share in self.shares.items() if share > 0.0][:LEADING]
-        reasons = ", ".join(f"{name} {share:+.2f}" for name, share in leading)
-        return f"{self.better} - {self.worse}: {self.difference:+.2f}, of which {reasons}"
+        reasons = ", ".join(f"{name} {share:+z.2f}" for name, share in leading)
+        return f"{self.better} - {self.worse}: {self.difference:+z.2f}, of which {reasons}"
 
 
 LEADING: Final = 2

@@ -36,11 +36,11 @@ WHOLE: Final = "(the whole)"
 NONE: Final = "–"
 """Placeholder for a missing value."""
 
-SCORE: Final = "{:.4f}".format
-SIGNED: Final = "{:+.4f}".format
+SCORE: Final = "{:z.4f}".format
+SIGNED: Final = "{:+z.4f}".format
 SHARE: Final = partial(percentage, digits=1)
-PLACE: Final = "{:.2f}".format
-"""Number formats."""
+PLACE: Final = "{:z.2f}".format
+"""Number formats; a number that is rounded to zero has no minus sign."""
 
 EARLY: Final = 10
 """Minimum `TableColumn.drop` of columns that are left out before any text is wrapped."""
@@ -293,7 +293,7 @@ class Table(Mapping[str, "Values"]):
         r"""Return the table as a LaTeX `tabular` with `booktabs` rules, for use in a `table` environment.
 
         `lang` is the language of headers and numbers: "en" or "fr". Raises OptionError if it is unknown. Numbers are
-        set in text mode, where a decimal comma needs no braces.
+        set in text mode, where a decimal comma needs no braces; their minus signs are set in mathematics mode.
 
         >>> print(Table.of("", [TableColumn("run"), TableColumn("f1q", SCORE)], [("page_02", 0.5)]).latex(), end="")
         \begin{tabular}{lr}
@@ -307,7 +307,14 @@ class Table(Mapping[str, "Values"]):
         made = self.translated(Translator(Language.named(lang)))
         sides = "".join("r" if column.aligned_right else "l" for column in made.columns)
         head = " & ".join(_typeset(column.heading) for column in made.columns)
-        rows = [" & ".join(map(_typeset, row)) + r" \\" for row in made.texts()]
+        rows = [
+            " & ".join(
+                _typeset_number(text) if column.number else _typeset(text)
+                for column, text in zip(made.columns, row, strict=True)
+            )
+            + r" \\"
+            for row in made.texts()
+        ]
         lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows]
         signed = [f"% Signature: {self.signature}"] if self.signature else []
         text = "\n".join([*signed, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
@@ -432,6 +439,11 @@ def _typeset(text: str) -> str:
     """Escape LaTeX special characters and ligatures; protect a leading `*` or `[` from the preceding line break."""
     parts = _LIGATURE.split(show_hidden(text))
     return "{}" * text.startswith(("*", "[")) + "{}".join(part.translate(_LATEX) for part in parts)
+
+
+def _typeset_number(text: str) -> str:
+    """Escape the text of a number, and set its minus sign, which is a hyphen in text mode."""
+    return f"$-${_typeset(text[1:])}" if text.startswith("-") else _typeset(text)
 
 
 def _shown(text: str) -> str:

@@ -152,17 +152,18 @@ def escape_hidden(text: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
-def nested_labels(paths: Iterable[str], room: int) -> Iterator[str]:
+def nested_labels(paths: Iterable[str], room: int, whole: str = WHOLE) -> Iterator[str]:
     r"""Yield a label per path, indented under its nearest parent; long labels are broken before a `/`.
 
-    A name longer than `room` is broken after `_`, `-` or `.`, or else anywhere.
+    A name longer than `room` is broken after `_`, `-` or `.`, or else anywhere. `whole` is the label of the path of a
+    whole document.
 
     >>> list(nested_labels(["/pages/*", "/pages/*/name", "/year"], 40))
     ['/pages/*', '  /name', '/year']
     >>> list(nested_labels(["/pages/*/first_name"], 12))
     ['/pages/*\n  /first_\n  name']
     """
-    for label, indent in _below(paths):
+    for label, indent in _below(paths, whole):
         yield _broken(label, indent, room)
 
 
@@ -194,8 +195,8 @@ class _Texts:
             for at, (column, cells) in enumerate(zip(table.columns, table.cells, strict=True))
             if column.kind == "tree"
         }
-        for at, paths in self.paths.items():
-            self.cells[at][1:] = [f"{indent}{escape_hidden(label)}" for label, indent in _below(paths)]
+        for at in self.paths:
+            self.cells[at][1:] = [f"{indent}{escape_hidden(label)}" for label, indent in self._labels(at)]
         self.natural = [max(cell_len(line) for text in cells for line in text.split("\n")) for cells in self.cells]
         self.least = [self._least(at, column) for at, column in enumerate(table.columns)]
         self.last = [
@@ -207,6 +208,10 @@ class _Texts:
             for column, natural, least in zip(self.columns, self.natural, self.last, strict=True)
         ]
 
+    def _labels(self, at: int) -> Iterator[tuple[str, str]]:
+        """Yield the label and the indent of each path of a column."""
+        return _below(self.paths[at], self.columns[at].whole)
+
     def _least(self, at: int, column: TableColumn) -> int:
         """Return the least width of a column: that of the longest number, name of a path, or word."""
         if column.number:
@@ -214,7 +219,7 @@ class _Texts:
         if column.kind in {"value", "lines"}:
             least = max(map(_longest_word, self.cells[at])) if column.least is None else column.least
         elif column.kind == "tree":
-            least = max((_longest_name(label, indent) for label, indent in _below(self.paths[at])), default=0)
+            least = max((_longest_name(label, indent) for label, indent in self._labels(at)), default=0)
         else:
             least = max(_longest_name(text, "") for text in self.cells[at])
         return min(least, self.natural[at])
@@ -239,7 +244,7 @@ class _Texts:
     def _wrapped(self, at: int, room: int) -> list[str]:
         head, *cells = self.cells[at]
         if at in self.paths:
-            cells = list(nested_labels(self.paths[at], room))
+            cells = list(nested_labels(self.paths[at], room, self.columns[at].whole))
         elif self.columns[at].kind == "path":
             cells = [_broken(text, "", room) for text in cells]
         else:
@@ -287,11 +292,14 @@ def _longest_name(label: str, indent: str) -> int:
     return max(cell_len(indent + names[0]), *(cell_len(f"{indent}{_INDENT}/{name}") for name in names[1:]), 0)
 
 
-def _below(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each path relative to its nearest parent, and its indent; a path that is repeated has no label."""
+def _below(paths: Iterable[str], whole: str = WHOLE) -> Iterator[tuple[str, str]]:
+    """Yield each path relative to its nearest parent, and its indent; a path that is repeated has no label.
+
+    `whole` is the label of the path of a whole document.
+    """
     last = None
     for path, part, depth in nesting(paths):
-        yield ("", "") if path == last else (part or WHOLE, _INDENT * depth)
+        yield ("", "") if path == last else (part or whole, _INDENT * depth)
         last = path
 
 

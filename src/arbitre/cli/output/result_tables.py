@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def number(value: float | None, digits: int = 4) -> str:
     """Format a score with four decimals, or fewer on a first screen, or None as a dash."""
-    return NONE if value is None else f"{value:.{digits}f}"
+    return NONE if value is None else f"{value:z.{digits}f}"
 
 
 def count(value: float | None) -> str:
