@@ -580,6 +580,7 @@ class _Records:
         length: int | None = None
         text: str | None = None
         unit: Unit | None = None
+        key: str | None = None
         if isinstance(value, dict):
             key = next((key for key in ("tags", *_SPAN_KEYS) if key in value), None)
             if key is None:
@@ -598,7 +599,7 @@ class _Records:
         texts = [isinstance(item, str) for item in value]
         if any(texts) and not all(texts):
             raise place.error(number, "Expected tags or spans, got both", at=f"/{texts.index(not texts[0])}")
-        return value, any(texts)
+        return value, any(texts) or (key == "tags" and not texts)
 
     def _tokens(self, value: dict[str, Json], place: Source, number: int) -> int | None:
         """Return the number of tokens of a sentence; None if unknown."""
