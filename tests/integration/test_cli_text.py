@@ -68,6 +68,7 @@ def test_perplexity_is_read_from_records():
     assert "r.jsonl:1: Expected log-probabilities, got none at /x" in run(
         "perplexity", "r.jsonl", "--logprobs", "/x", code=2
     )
+    assert "Pass their JSON Pointer within each record with --logprobs" in run("perplexity", "r.jsonl", code=2)
 
 
 DOCUMENTS = {

@@ -15,7 +15,7 @@ from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import DataError
-from arbitre.inputs.options import read_document, readable_records
+from arbitre.inputs.options import is_corpus, read_document, readable_records
 from arbitre.language import Translator
 from arbitre.options import Tokenizer
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
@@ -147,13 +147,27 @@ def _one_row(scores: Mapping[str, float | None]) -> Table:
 def _logprobs(source: str, pointer: str | None, id_key: str) -> Iterator[tuple[tuple[str, str, int | None], Json]]:
     """Yield the name, file and line of each document of a source with its log-probabilities."""
     if pointer is None:
-        yield (source, source, None), read_document(source)
+        yield (source, source, None), _document(source)
         return
     for record in readable_records(source, id_key):
         try:
             yield (record.id, source, record.line), logprobs_at(record.value, pointer)
         except DataError as error:
             raise error.located(file=source, line=record.line) from error
+
+
+def _document(source: str) -> Json:
+    """Read the log-probabilities of one document. Raises DataError if there are several, or none can be read."""
+    try:
+        return read_document(source)
+    except DataError as error:
+        if not is_corpus(source):
+            raise
+        raise DataError.of(
+            "Expected the log-probabilities of one document, got a folder or a file of records",
+            file=error.file,
+            hint="Pass their JSON Pointer within each record with --logprobs, such as /choices/0/logprobs.",
+        ) from error
 
 
 def _measured(
