@@ -229,7 +229,7 @@ class TestWrongValues:
             ({"distance": {"dates": {}}}, "/distance/dates", 'Did you mean "date"?'),
             ({"distance": {"date": {"scales": 3}}}, "/distance/date/scales", 'Did you mean "scale"?'),
             ({"normalize": ["strip", "lowr"]}, "/normalize/1", 'Did you mean "lower"?'),
-            ({"normalize": "stripp"}, "/normalize", 'Did you mean "strip"?'),
+            ({"normalize": "stripp"}, "/normalize", 'Did you mean "strip"'),
         ],
     )
     def test_a_misspelt_word_gets_a_hint(self, annotation, pointer, hint):
