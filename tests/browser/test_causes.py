@@ -370,6 +370,12 @@ def test_the_first_screen_has_no_accessibility_violation(visit, report, scheme):
     assert violations(page) == []
 
 
+def test_the_table_of_causes_fits_its_pane_in_french(visit, small, tmp_path):
+    run("report", small.parent, "--out", tmp_path / "fr.html", "--lang", "fr")
+    table = visit(tmp_path / "fr.html", width=1000).locator("#c-list")
+    assert table.evaluate("table => table.parentElement.scrollWidth <= table.parentElement.clientWidth")
+
+
 def test_the_first_screen_fits_a_phone(visit, report):
     page = visit(report, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
