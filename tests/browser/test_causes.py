@@ -371,8 +371,8 @@ def test_the_first_screen_has_no_accessibility_violation(visit, report, scheme):
 
 
 def test_the_table_of_causes_fits_its_pane_in_french(visit, small, tmp_path):
-    run("report", small.parent, "--out", tmp_path / "fr.html", "--lang", "fr")
-    table = visit(tmp_path / "fr.html", width=1000).locator("#c-list")
+    run("report", small.parent, "--out", tmp_path / "report.html", "--lang", "fr")
+    table = visit(tmp_path / "report.html", width=1000).locator("#c-list")
     assert table.evaluate("table => table.parentElement.scrollWidth <= table.parentElement.clientWidth")
 
 
