@@ -142,7 +142,7 @@ def _declared_places(plan: Plan) -> Iterator[tuple[Tokens, int]]:
         if Kind.OBJECT in found.declared:
             inner += [((*tokens, field.name), field.site) for field in found.object.fields]
         if Kind.ARRAY in found.declared:
-            inner.append(((*tokens, 0), found.list.prefix[0] if found.list.prefix else found.list.items))
+            inner.append(((*tokens, 0), found.list.child(0)))
         yield from inner
         pending += inner
 
@@ -171,11 +171,7 @@ def _share_known(plan: Plan, site: int, value: Json) -> tuple[float, int]:
                     pending.append((place, child))
                 continue
             if isinstance(inner, list):
-                prefix = () if found is None else found.list.prefix
-                pending += [
-                    (None if found is None else prefix[at] if at < len(prefix) else found.list.items, item)
-                    for at, item in enumerate(inner)
-                ]
+                pending += [(None if found is None else found.list.child(at), item) for at, item in enumerate(inner)]
                 continue
         total += 1
         known += found is not None

@@ -12,8 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import regex
-
 from arbitre.engine.columns.fields import apply_aliases
 from arbitre.values import Kind, equal
 
@@ -72,7 +70,7 @@ class Joiner:
         return first
 
     def _field(self, site: Site, key: str, objects: Sequence[dict[str, Json]]) -> Json:
-        return self.join(child_site(self.plan, site, key), [value[key] for value in objects if key in value])
+        return self.join(self.plan.sites[site.child(key)], [value[key] for value in objects if key in value])
 
 
 def joined_variants(plan: Plan, site: Site, values: Sequence[Json], best: int) -> list[Json]:
@@ -97,21 +95,6 @@ def joined_variants(plan: Plan, site: Site, values: Sequence[Json], best: int) -
         if extended != variants[0]:
             variants.append(extended)
     return variants
-
-
-def child_site(plan: Plan, site: Site, token: str | int) -> Site:
-    """Return the position in the schema of a field or an item below a position."""
-    if isinstance(token, int):
-        prefix = site.list.prefix
-        return plan.sites[prefix[token] if token < len(prefix) else site.list.items]
-    node = site.object
-    for field in node.fields:
-        if field.name == token:
-            return plan.sites[field.site]
-    for pattern, index in node.patterns:
-        if regex.search(pattern, token):
-            return plan.sites[index]
-    return plan.sites[node.additional]
 
 
 def with_lists_changed(
@@ -151,7 +134,7 @@ def _changed(
         value = apply_aliases(value, site.object.aliases)
     head, *rest = tokens
     copy = value.copy()
-    copy[head] = _changed(plan, child_site(plan, site, head), value[head], rest, change, predicted=predicted)
+    copy[head] = _changed(plan, plan.sites[site.child(head)], value[head], rest, change, predicted=predicted)
     return copy
 
 

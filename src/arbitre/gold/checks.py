@@ -27,7 +27,7 @@ from arbitre.metricity.entry_pool import EntryColumn, sampled
 from arbitre.paths import STAR, order, pointer, wildcard
 from arbitre.schema.compiling.branches import Expander, declared_children
 from arbitre.schema.describe import KIND_NAMES, walk
-from arbitre.schema.nodes import first_of_pattern
+from arbitre.schema.nodes import below, first_of_pattern, with_ancestors
 from arbitre.schema.validate import find_violations
 from arbitre.values import Kind, canonical, check, kind_of
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from arbitre.inputs.options import Gold
     from arbitre.paths import Path, Token
     from arbitre.schema.compiling.branches import Branch, Subschemas
-    from arbitre.schema.nodes import ObjectNode, Site
+    from arbitre.schema.nodes import Site
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -286,39 +286,16 @@ def positions(plan: Plan, document: Json, reaching: set[int] | None = None) -> I
 
 def _reaching(sites: Sequence[Site], wanted: Callable[[Site], bool]) -> set[int]:
     """Return the sites that satisfy a condition, or contain such a site."""
-    above: dict[int, list[int]] = {}
-    for index, site in enumerate(sites):
-        node = site.object
-        children = [*(field.site for field in node.fields), *(below for _, below in node.patterns), node.additional]
-        for child in (*children, *site.list.prefix, site.list.items):
-            above.setdefault(child, []).append(index)
-    pending = [index for index, site in enumerate(sites) if wanted(site)]
-    reached = set(pending)
-    while pending:
-        for index in above.get(pending.pop(), ()):
-            if index not in reached:
-                reached.add(index)
-                pending.append(index)
-    return reached
+    children = [[child.site for child in below(site)] for site in sites]
+    return with_ancestors((index for index, site in enumerate(sites) if wanted(site)), children)
 
 
 def _children(site: Site, value: Json) -> Iterator[tuple[int, Json, str | int]]:
     """Yield (site, value, token) for each child of an object or list, except ignored fields."""
     if isinstance(value, list):
-        prefix = site.list.prefix
-        for position, item in enumerate(value):
-            yield prefix[position] if position < len(prefix) else site.list.items, item, position
+        yield from ((site.list.child(position), item, position) for position, item in enumerate(value))
     elif isinstance(value, dict):
-        known = {field.name: field.site for field in site.object.fields}
-        for key, inner in value.items():
-            if key not in site.object.ignored:
-                yield known[key] if key in known else _undeclared(site.object, key), inner, key
-
-
-def _undeclared(node: ObjectNode, key: str) -> int:
-    """Return the site of a key that is not in `properties`."""
-    site = first_of_pattern(node.patterns, key)
-    return node.additional if site is None else site
+        yield from ((site.child(key), inner, key) for key, inner in value.items() if key not in site.object.ignored)
 
 
 def _wrong_references(plan: Plan, document: Json) -> Iterator[GoldFinding]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
 
 import regex
@@ -150,7 +151,7 @@ class Alias:
     null: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ObjectNode:
     """How objects are compared: field by field; a missing field costs its full weight.
 
@@ -179,6 +180,18 @@ class ObjectNode:
     closed: bool = False
     aliases: tuple[Alias, ...] = ()
     keys: Identity | Reference | None = None
+
+    @cached_property
+    def field_sites(self) -> dict[str, int]:
+        """The site of each field, by name."""
+        return {child.name: child.site for child in self.fields}
+
+    def declared(self, key: str) -> int | None:
+        """Return the site of a key; None if the schema does not declare it."""
+        if key in self.field_sites:
+            return self.field_sites[key]
+        site = first_of_pattern(self.patterns, key)
+        return self.additional if site is None and self.declared_map else site
 
 
 def pattern_error(pattern: str) -> str | None:
@@ -219,6 +232,10 @@ class ListNode:
         """
         return self.matcher.metric and not (self.matcher.transport is not None and self.prefix)
 
+    def child(self, position: int) -> int:
+        """Return the site of an item."""
+        return self.prefix[position] if position < len(self.prefix) else self.items
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -257,6 +274,13 @@ class Site:
     def atomic(self) -> bool:
         """Whether every value is compared as one leaf, whatever its kind."""
         return self.leaf is not None or self.alternatives is not None
+
+    def child(self, token: str | int) -> int:
+        """Return the site of a field or an item."""
+        if isinstance(token, int):
+            return self.list.child(token)
+        site = self.object.declared(token)
+        return self.object.additional if site is None else site
 
 
 # What compares the values at a site, and which sites have a pseudo-metric as their distance.

@@ -20,7 +20,6 @@ from arbitre.engine.columns.fields import apply_aliases
 from arbitre.errors import DataError
 from arbitre.paths import STAR, escape, order, wildcard
 from arbitre.schema.describe import schema_path, steps_to, walk
-from arbitre.schema.nodes import first_of_pattern
 from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.inputs.records import Pair
     from arbitre.paths import Path, Token
-    from arbitre.schema.nodes import ObjectNode
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -122,11 +120,10 @@ def field_values(plan: Plan, document: Json, *, predicted: bool) -> Iterator[Fie
             pending += [place.field(key, inner, None) for key, inner in value.items()]
         elif site is not None and isinstance(value, dict) and not site.atomic:
             node = site.object
-            known = {field.name: field.site for field in node.fields}
             for key, inner in (apply_aliases(value, node.aliases) if predicted else value).items():
-                if key in known:
-                    pending.append(place.field(key, inner, known[key]))
-                elif (child := map_site(node, key)) is not None:
+                if key in node.field_sites:
+                    pending.append(place.field(key, inner, node.field_sites[key]))
+                elif (child := node.declared(key)) is not None:
                     pending.append(place.owned(key, inner, child))
                 elif key not in node.ignored:
                     pending.append(place.field(key, inner, None))
@@ -135,23 +132,15 @@ def field_values(plan: Plan, document: Json, *, predicted: bool) -> Iterator[Fie
                 field = FieldLocation(place.owner, place.keys)
                 yield FieldValues(field, site is not None, place.owners, parts, _has_objects(value))
             if site is not None and isinstance(value, list) and not site.atomic:
-                prefix = site.list.prefix
+                fixed = len(site.list.prefix)
                 pending += [
-                    place.owned(at, item, prefix[at], at)
-                    if at < len(prefix)
-                    else place.owned(at, item, site.list.items)
+                    place.owned(at, item, site.list.child(at), at if at < fixed else STAR)
                     for at, item in enumerate(value)
                 ]
 
 
 def _has_objects(value: Json) -> bool:
     return any(isinstance(item, dict) for item in (value if isinstance(value, list) else (value,)))
-
-
-def map_site(node: ObjectNode, key: str) -> int | None:
-    """Return the site of the value of a map under this key; None if the schema declares no such key."""
-    site = first_of_pattern(node.patterns, key)
-    return node.additional if site is None and node.declared_map else site
 
 
 def _parts(value: Json) -> dict[Hashable, float]:

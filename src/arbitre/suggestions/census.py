@@ -177,14 +177,12 @@ class Census:
     def _inside(self, site: Site, counts: PathCounts, path: Path, value: Json) -> Iterator[tuple[int, Path, Json]]:
         """Yield the declared values in a value, and count its items or keys."""
         if isinstance(value, list):
-            prefix = site.list.prefix
             counts.items += len(value)
             for at, item in enumerate(value):
-                yield (prefix[at], (*path, at), item) if at < len(prefix) else (site.list.items, (*path, STAR), item)
+                yield site.list.child(at), (*path, at if at < len(site.list.prefix) else STAR), item
         elif isinstance(value, dict):
             node, folded = site.object, Counter[str]()
             counts.objects += 1
-            known = {field.name: field.site for field in node.fields}
             for key, inner in (apply_aliases(value, node.aliases) if self._predicted else value).items():
                 if key in node.ignored:
                     continue
@@ -192,9 +190,9 @@ class Census:
                     counts.keys[key] += 1
                     counts.members[key] = frozenset(inner) if isinstance(inner, dict) else kind_of(inner)
                     folded[fold(key)] += 1
-                if key in known:
-                    yield known[key], (*path, key), inner
-                elif (child := map_site(node, key)) is not None:
+                if key in node.field_sites:
+                    yield node.field_sites[key], (*path, key), inner
+                elif (child := node.declared(key)) is not None:
                     yield child, (*path, STAR), inner
                 else:
                     self.undeclared += _single_values(inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from arbitre.schema.nodes import below, first_of_pattern, with_ancestors
+from arbitre.schema.nodes import below, with_ancestors
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -75,17 +75,12 @@ def _in_places(plan: Plan, value: Json, number: int, able: Container[int]) -> Js
     if number not in able or site.atomic or not isinstance(value, (dict, list)):
         return value
     if isinstance(value, list):
-        prefix = site.list.prefix
-        sites = (prefix[at] if at < len(prefix) else site.list.items for at in range(len(value)))
-        items = [_in_places(plan, item, child, able) for item, child in zip(value, sites, strict=True)]
+        items = [_in_places(plan, item, site.list.child(at), able) for at, item in enumerate(value)]
         return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
-    node = site.object
-    moved, known = apply_aliases(value, node.aliases), {field.name: field.site for field in node.fields}
+    moved = apply_aliases(value, site.object.aliases)
     changed = {}
     for key, inner in moved.items():
-        child = known.get(key)
-        child = first_of_pattern(node.patterns, key) if child is None else child
-        new = _in_places(plan, inner, node.additional if child is None else child, able)
+        new = _in_places(plan, inner, site.child(key), able)
         if new is not inner:
             changed[key] = new
     return {**moved, **changed} if changed else moved

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.comparison.patch import END
 from arbitre.engine.columns.references import key_of, reference_normalizers
-from arbitre.schema.nodes import Identity, first_of_pattern
+from arbitre.schema.nodes import Identity
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -145,13 +145,7 @@ class NewIds:
         """Return the position of the value at a token; None inside a single value."""
         if site.atomic:
             return None
-        if isinstance(token, int):
-            prefix = site.list.prefix
-            return self.plan.sites[prefix[token] if token < len(prefix) else site.list.items]
-        node = site.object
-        index = next((child.site for child in node.fields if child.name == token), None)
-        index = first_of_pattern(node.patterns, token) if index is None else index
-        return self.plan.sites[node.additional if index is None else index]
+        return self.plan.sites[site.child(token)]
 
 
 def ids_in(plan: Plan, document: Json) -> dict[str, set[Id]]:

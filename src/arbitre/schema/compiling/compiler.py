@@ -28,6 +28,7 @@ from arbitre.schema.nodes import (
     ScalarBranch,
     Site,
     pattern_error,
+    with_ancestors,
 )
 from arbitre.values import Absence, Kind, canonical
 
@@ -566,7 +567,8 @@ def with_aliases(
     linked, problems = list(sites), list[Problem]()
     if not aliases:
         return linked, problems
-    holding = _holding(sites, {index for index, _ in aliases})
+    children = [[child.site for child in site.object.fields] for site in sites]
+    holding = with_ancestors((index for index, _ in aliases), children)
     owners = {0}
     for site in sites:
         owners |= {site.object.additional, *(index for _, index in site.object.patterns)}
@@ -583,20 +585,6 @@ def with_aliases(
                     )
         linked[owner] = replace(sites[owner], object=replace(sites[owner].object, aliases=tuple(owned)))
     return linked, problems
-
-
-def _holding(sites: Sequence[Site], targets: set[int]) -> set[int]:
-    """Return these sites and all sites of objects that hold one of them as a field, at any depth."""
-    above: dict[int, list[int]] = {}
-    for index, site in enumerate(sites):
-        for child in site.object.fields:
-            above.setdefault(child.site, []).append(index)
-    pending, holding = list(targets), set(targets)
-    while pending:
-        new = [index for index in above.get(pending.pop(), ()) if index not in holding]
-        holding.update(new)
-        pending += new
-    return holding
 
 
 def _below(
