@@ -12,10 +12,10 @@ import numpy as np
 from arbitre.errors import DataError, OptionError, check_integer
 from arbitre.language import Translator, percentage
 from arbitre.options import formerly
-from arbitre.paths import STAR, parse
+from arbitre.paths import parse, values_at
 from arbitre.tables.table import SHARE, Table, TableColumn, columns
 from arbitre.tables.table import count as whole
-from arbitre.values import Kind, kind_of
+from arbitre.values import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -244,24 +244,13 @@ def labels_at(document: Json, path: str) -> list[str]:
         tokens = parse(path)
     except ValueError as error:
         raise DataError.of(str(error), hint=f'Did you mean "/{path}"?') from error
-    values = [document]
-    for token in tokens:
-        values = [inner for value in values for inner in _below(value, token)]
-    labels = [value for value in values if value is not None]
+    labels = [value for _, value in values_at(document, tokens) if value is not None]
     for label in labels:
         if not isinstance(label, str):
             raise DataError.of(
                 f"Expected labels to be texts, got a value of kind {kind_of(label).name.lower()}", pointer=path
             )
     return cast("list[str]", labels)
-
-
-def _below(value: Json, token: object) -> Iterator[Json]:
-    if token is STAR:
-        if kind_of(value) in {Kind.ARRAY, Kind.OBJECT}:
-            yield from value.values() if isinstance(value, dict) else value
-    elif isinstance(value, dict) and token in value:
-        yield value[token]
 
 
 def compare_distributions(

@@ -42,6 +42,11 @@ def escape(token: Token) -> str:
     return "~2" if text == "*" else text
 
 
+def unescape(part: str) -> str:
+    """Return the token that a part of a pointer states (RFC 6901, where `*` has no special meaning)."""
+    return part.replace("~1", "/").replace("~0", "~")
+
+
 def pointer(tokens: Iterable[Token]) -> str:
     """Return the JSON Pointer of a path; the root is the empty text.
 
@@ -64,10 +69,7 @@ def parse(text: str) -> tuple[str | _Star, ...]:
     if not text.startswith("/"):
         message = f'Expected a JSON Pointer ("" or starting with "/"), got {text!r}'
         raise ValueError(message)
-    return tuple(
-        STAR if part == "*" else "*" if part == "~2" else part.replace("~1", "/").replace("~0", "~")
-        for part in text[1:].split("/")
-    )
+    return tuple(STAR if part == "*" else "*" if part == "~2" else unescape(part) for part in text[1:].split("/"))
 
 
 _POSITION: Final = re.compile(r"0|[1-9][0-9]{0,17}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
-from arbitre.paths import list_position
+from arbitre.paths import list_position, unescape
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def patch_path(tokens: Iterable[Token]) -> str:
 
 def patch_tokens(path: str) -> list[str]:
     """Return the tokens of a JSON Pointer of RFC 6901."""
-    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+    return [unescape(part) for part in path.split("/")[1:]]
 
 
 def applied(document: Json, operations: Iterable[PatchOperation]) -> Json:

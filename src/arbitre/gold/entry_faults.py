@@ -10,8 +10,9 @@ from zlib import crc32
 
 import numpy as np
 
+from arbitre.engine.columns.fields import get_field, put_field, without
 from arbitre.paths import STAR, pointer, values_at
-from arbitre.values import equal
+from arbitre.values import ABSENT, equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -121,13 +122,9 @@ class Renaming:
         return value
 
     def _entry(self, entry: dict[str, Json]) -> Json:
-        inner = [str(token) for token in self.source[self.entry :]]
-        holder: Any = entry
-        for key in inner:
-            if not isinstance(holder, dict) or key not in holder:
-                return entry
-            holder = holder[key]
-        return _put(_without(entry, inner), [str(token) for token in self.target[self.entry :]], holder)
+        source, target = ([str(token) for token in path[self.entry :]] for path in (self.source, self.target))
+        found = get_field(entry, source)
+        return entry if found is ABSENT else put_field(without(entry, source, prune=True), target, found)
 
 
 def renamings(documents: Sequence[Json], rate: float, at: Path | None, seed: int) -> list[Renaming]:
@@ -193,22 +190,6 @@ def _fits(token: object, pattern: object) -> bool:
     return isinstance(token, int) if pattern is STAR else token == pattern
 
 
-def _without(value: dict[str, Json], keys: list[str]) -> dict[str, Json]:
-    """Return a copy without a field, and without objects that become empty."""
-    key, *rest = keys
-    copy = dict(value)
-    if rest and (inner := _without(copy[key], rest)):
-        copy[key] = inner
-    else:
-        del copy[key]
-    return copy
-
-
-def _put(value: dict[str, Json], keys: list[str], new: Json) -> dict[str, Json]:
-    key, *rest = keys
-    return value | {key: _put(value.get(key, {}), rest, new) if rest else new}
-
-
 # Kinds of planted faults, and the record of one fault.
 
 
@@ -249,7 +230,7 @@ class PlantedFault:
 
 Tokens = tuple[str | int, ...]
 
-ABSENT: Final[tuple[Json, ...]] = (None, "", [])
+EMPTY: Final[tuple[Json, ...]] = (None, "", [])
 """Values of a field into which another value may be moved."""
 
 
@@ -323,7 +304,7 @@ def swap(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
     differing = [
         place
         for place, value in left.items()
-        if place in right and value not in ABSENT and right[place] not in ABSENT and not equal(value, right[place])
+        if place in right and value not in EMPTY and right[place] not in EMPTY and not equal(value, right[place])
     ]
     if not differing:
         return None
@@ -356,7 +337,7 @@ def _moves(entries: Sequence[Json]) -> Iterator[tuple[Tokens, int, Tokens]]:
     for source, value in places[0].items():
         items = enumerate(value) if isinstance(value, list) else [(None, value)]
         for position, item in items:
-            if item in ABSENT or isinstance(item, (bool, dict, list)):
+            if item in EMPTY or isinstance(item, (bool, dict, list)):
                 continue
             for number, targets in enumerate(places):
                 for target, present in targets.items():
@@ -434,15 +415,4 @@ def put(value: Any, place: Tokens, new: Json) -> Json:  # noqa: ANN401  (indexed
         copy.append(new)
     else:
         copy[token] = put(copy[token] if rest else None, tuple(rest), new)
-    return copy
-
-
-def without(value: Any, place: Tokens) -> Json:  # noqa: ANN401  (indexed)
-    """Return a copy without the value at a place."""
-    token, *rest = place
-    copy = value.copy()
-    if rest:
-        copy[token] = without(copy[token], tuple(rest))
-    else:
-        del copy[token]
     return copy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arbitre.schema.nodes import below, with_ancestors
 from arbitre.values import ABSENT, Json
@@ -53,7 +53,7 @@ def move_aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> tuple[dict
         if source is None:
             continue
         moved = get_field(result, source)
-        placed = _put(_without(result, source), alias.target, moved)
+        placed = put_field(without(result, source, prune=True), alias.target, moved)
         if placed is not None:
             result = placed
             moves.append((alias.target, source))
@@ -100,7 +100,7 @@ def aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> Iterator[tuple[
                 yield alias.target, source
 
 
-def get_field(value: Json, tokens: tuple[str, ...]) -> Json:
+def get_field(value: Json, tokens: Iterable[str]) -> Json:
     """Return the value at these tokens below a value; ABSENT if there is none."""
     for token in tokens:
         if not isinstance(value, dict) or token not in value:
@@ -109,26 +109,24 @@ def get_field(value: Json, tokens: tuple[str, ...]) -> Json:
     return value
 
 
-def _without(value: dict[str, Json], tokens: tuple[str, ...]) -> dict[str, Json]:
-    """Return a copy without one field and without objects that become empty."""
+def without(value: Any, tokens: Sequence[str | int], *, prune: bool = False) -> Any:  # noqa: ANN401  (indexed)
+    """Return a copy without the value at these tokens; `prune` also leaves out objects that become empty."""
     head, *rest = tokens
-    copy = dict(value)
-    if rest:
-        inner = _without(copy[head], tuple(rest))
-        if inner:
-            copy[head] = inner
-            return copy
-    del copy[head]
+    copy = value.copy()
+    if rest and ((inner := without(copy[head], rest, prune=prune)) or not prune):
+        copy[head] = inner
+    else:
+        del copy[head]
     return copy
 
 
-def _put(value: dict[str, Json], tokens: tuple[str, ...], moved: Json) -> dict[str, Json] | None:
+def put_field(value: dict[str, Json], tokens: Sequence[str], new: Json) -> dict[str, Json] | None:
     """Return a copy with a field and its parent objects added; None if a parent exists and is not an object."""
     head, *rest = tokens
     if not rest:
-        return value | {head: moved}
+        return value | {head: new}
     inner = value.get(head)
     if not isinstance(inner, (dict, type(None))):
         return None
-    placed = _put(inner or {}, tuple(rest), moved)
+    placed = put_field(inner or {}, rest, new)
     return None if placed is None else value | {head: placed}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from arbitre.errors import Problem
 from arbitre.matching import Candidates
-from arbitre.paths import wildcard
+from arbitre.paths import unescape, wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.loading.load_schema import KEYWORD
 from arbitre.schema.nodes import below, leaves_of
@@ -178,7 +178,7 @@ def without_list_of_forms(branches: Sequence[Branch]) -> list[Branch]:
 
 def sibling_of(setting: Annotation) -> str:
     """Return the key of the sibling field that contains the alternatives."""
-    return str(setting.value).removeprefix("/").replace("~1", "/").replace("~0", "~")
+    return unescape(str(setting.value).removeprefix("/"))
 
 
 def _same(key: str, setting: Annotation, branch: Branch) -> bool:

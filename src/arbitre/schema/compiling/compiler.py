@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import Problem, SchemaError
 from arbitre.normalizers import NFC, nfc, normalize
-from arbitre.paths import STAR
+from arbitre.paths import STAR, unescape
 from arbitre.schema.compiling.annotation_checks import Position, sibling_keys, with_alternatives, without_list_of_forms
 from arbitre.schema.compiling.branches import MAX_BRANCHES, Branch, Expander, Subschemas
 from arbitre.schema.compiling.leaves import LeafBuilder, Tags
@@ -598,16 +598,12 @@ def _below(
             target = (*path, child.name)
             setting = aliases.get((index, child.name))
             if setting is not None:
-                pointers = [_tokens(text) for text in setting.value]
+                pointers = [tuple(map(unescape, text.removeprefix("/").split("/"))) for text in setting.value]
                 sources = dict.fromkeys([(*path, *tokens) for tokens in pointers] + pointers)
                 sources.pop(target, None)
                 yield Alias(target, tuple(sources), null=sites[child.site].absent.null), setting
             if child.site in holding and child.site not in above and not sites[child.site].atomic:
                 pending.append((child.site, target, above | {child.site}))
-
-
-def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in text.removeprefix("/").split("/"))
 
 
 def _declared(sites: Sequence[Site], owner: int, tokens: tuple[str, ...]) -> bool:

@@ -21,7 +21,7 @@ from referencing.jsonschema import lookup_recursive_ref
 from arbitre.errors import ArbitreError, OptionError, Problem, SchemaError, clipped, did_you_mean, shell_quoted, shown
 from arbitre.interpreter import call_with_deep_stack
 from arbitre.parsing.fast_json import schema_of
-from arbitre.paths import escape, pointer
+from arbitre.paths import escape, pointer, unescape
 from arbitre.schema.loading.schema_store import SchemaDocument, SchemaStore, UnavailableError, read_file
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ def at_pointer(contents: Json, pointer: str, file: str | None) -> Json:
             f"Expected a JSON Pointer after #, got {pointer!r}", file=file, hint=f"Did you mean {file}#/{pointer}?"
         )
     place = ""
-    for token in (token.replace("~1", "/").replace("~0", "~") for token in tokens[1:]):
+    for token in map(unescape, tokens[1:]):
         try:
             value = value[int(token) if isinstance(value, list) and token.isdecimal() else token]
         except (KeyError, IndexError, TypeError, ValueError):
