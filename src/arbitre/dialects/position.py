@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from arbitre.paths import STAR, escape
 from arbitre.schema.compiling.branches import declared_format
-from arbitre.schema.loading.load_schema import REFERENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from arbitre.paths import Token
     from arbitre.schema import Subschema
@@ -38,12 +37,12 @@ class Position:
     @cached_property
     def parts(self) -> tuple[Subschema, ...]:
         """The subschema, and those that its references, `allOf`, `anyOf` and `oneOf` lead to."""
-        return _reached(self.node, ("allOf", "anyOf", "oneOf"))
+        return self.node.reached(("allOf", "anyOf", "oneOf"))
 
     @cached_property
     def common(self) -> tuple[Subschema, ...]:
         """The subschema, and those that its references and `allOf` lead to: what applies to every value."""
-        return _reached(self.node, ("allOf",))
+        return self.node.reached(("allOf",))
 
     @cached_property
     def types(self) -> frozenset[str]:
@@ -126,10 +125,8 @@ class Position:
                 yield self._child(STAR, "value", part.below("patternProperties", name))
             if isinstance(schema.get("additionalProperties"), dict):
                 yield self._child(STAR, "value", part.below("additionalProperties"))
-            for keyword in ("prefixItems", "items"):
-                if isinstance(schema.get(keyword), list):
-                    for index in range(len(schema[keyword])):
-                        yield self._child(str(index), "item", part.below(keyword, index))
+            for index, member in enumerate(part.members(part.list_keywords[0])):
+                yield self._child(str(index), "item", member)
             if isinstance(schema.get("items"), dict):
                 yield self._child(STAR, "item", part.below("items"))
 
@@ -145,15 +142,3 @@ def _types_of_constants(part: Subschema) -> set[str]:
     """Return the types of the values other than null that a subschema lists."""
     constants = [part.schema["const"]] if "const" in part.schema else part.schema.get("enum", ())
     return {_OF_VALUES[type(value)] for value in constants if value is not None}
-
-
-def _reached(node: Subschema, combiners: Sequence[str]) -> tuple[Subschema, ...]:
-    """Return a subschema and those that its references and these keywords lead to, nearest first."""
-    found, pending = dict["Subschema", None](), [node]
-    for part in pending:  # grows during iteration
-        schema = part.schema
-        if isinstance(schema, dict) and part not in found:
-            found[part] = None
-            pending += [part.follow(keyword) for keyword in REFERENCES if keyword in schema]
-            pending += [part.below(key, index) for key in combiners for index in range(len(schema.get(key, ())))]
-    return tuple(found)

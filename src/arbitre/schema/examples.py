@@ -220,17 +220,5 @@ _KEYS: Final = ("k", "a", "1", "x1", "x_1", "A", "2024")
 
 def _required(subschemas: Subschemas) -> set[str]:
     """Return the keys that these subschemas require, including references and combinations."""
-    required: set[str] = set()
-    pending = [subschema for members in subschemas for subschema in members]
-    seen: set[Subschema] = set()
-    while pending:
-        subschema = pending.pop()
-        if subschema in seen or not isinstance(subschema.schema, dict):
-            continue
-        seen.add(subschema)
-        required.update(subschema.schema.get("required", ()))
-        if "$ref" in subschema.schema:
-            pending.append(subschema.follow("$ref"))
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            pending += [subschema.below(keyword, index) for index in range(len(subschema.schema.get(keyword, ())))]
-    return required
+    reached = (part for members in subschemas for one in members for part in one.reached(("allOf", "anyOf", "oneOf")))
+    return {key for part in reached for key in part.schema.get("required", ())}

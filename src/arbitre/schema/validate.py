@@ -168,7 +168,7 @@ def _applied_together(parts: Sequence[Subschema]) -> list[Subschema] | None:
             return None
         beside = [part.follow("$ref")] if "$ref" in schema else []
         if not (beside and part.legacy):  # up to draft 7, keywords next to `$ref` are ignored
-            beside += [part.below("allOf", at) for at in range(len(schema.get("allOf", ())))]
+            beside += part.members("allOf")
             found.append(part)
         pending += (each for each in beside if each not in pending)
     return found

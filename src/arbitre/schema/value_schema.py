@@ -73,26 +73,26 @@ class _Reduction:
         """Return schemas that all apply to the values at a path."""
         found = [self.at(target, tokens) for target in _targets(part)]
         if not (part.legacy and "$ref" in part.schema):  # up to draft 7, keywords next to `$ref` are ignored
-            found += [self.at(inner, tokens) for inner in _listed(part, "allOf")]
+            found += [self.at(inner, tokens) for inner in part.members("allOf")]
             for union in ("anyOf", "oneOf"):
                 if union in part.schema:
-                    found.append(_any([self.at(inner, tokens) for inner in _listed(part, union)]))
+                    found.append(_any([self.at(inner, tokens) for inner in part.members(union)]))
             found.append(self._inside(part, tokens) if tokens else self._own(part))
         return found
 
     def _inside(self, part: Subschema, tokens: tuple[Token, ...]) -> Json:
         """Return the schema of the values at a path, by the keywords of one subschema for objects and lists."""
         schema, types, token, rest = part.schema, _types(part.schema), tokens[0], tokens[1:]
-        prefix, items = _list_keywords(schema)
+        prefix, items = part.list_keywords
         if token is not STAR:
             found = [self._field(part, str(token), rest)] if "object" in types else []
             position = list_position(str(token)) if "array" in types else None
-            if position is not None and position < len(_listed(part, prefix)):
+            if position is not None and position < len(part.members(prefix)):
                 found.append(self.at(part.below(prefix, position), rest))
             return _any(found)
         within: list[Subschema] = []
         if "array" in types:
-            within += [*_listed(part, prefix), *([part.below(items)] if items in schema else [])]
+            within += [*part.members(prefix), *([part.below(items)] if items in schema else [])]
         if "object" in types:
             within += [part.below("patternProperties", name) for name in schema.get("patternProperties", ())]
             within += [part.below("additionalProperties")] if "additionalProperties" in schema else []
@@ -134,9 +134,9 @@ class _Reduction:
             own["properties"] = {name: self.at(part.below("properties", name), ()) for name in schema["properties"]}
         if "additionalProperties" in schema and "patternProperties" not in schema:
             own["additionalProperties"] = self.at(part.below("additionalProperties"), ())
-        prefix, items = _list_keywords(schema)
+        prefix, items = part.list_keywords
         if prefix in schema:
-            own["prefixItems"] = [self.at(inner, ()) for inner in _listed(part, prefix)]
+            own["prefixItems"] = [self.at(inner, ()) for inner in part.members(prefix)]
         if items in schema:
             own["items"] = self.at(part.below(items), ())
         return own or True
@@ -148,16 +148,6 @@ def _targets(part: Subschema) -> Iterator[Subschema]:
         if keyword in part.schema:
             with suppress(SchemaError):
                 yield part.follow(keyword)
-
-
-def _listed(part: Subschema, keyword: str) -> list[Subschema]:
-    """Return the subschemas in the list of a keyword."""
-    return [part.below(keyword, at) for at in range(len(part.schema.get(keyword, ())))]
-
-
-def _list_keywords(schema: Mapping[str, Json]) -> tuple[str, str]:
-    """Return the keywords for the first items of a list by position, and for all others."""
-    return ("items", "additionalItems") if isinstance(schema.get("items"), list) else ("prefixItems", "items")
 
 
 def _types(schema: Mapping[str, Json]) -> frozenset[str]:

@@ -118,15 +118,14 @@ def own_branch(subschema: Subschema, settings: Annotations) -> Branch:
     if enum is not None:
         of_values = frozenset(map(kind_of, enum))
         kinds = of_values if kinds is None else kinds & of_values
-    tuple_items = isinstance(schema.get("items"), list)
-    prefix, items = ("items", "additionalItems") if tuple_items else ("prefixItems", "items")
+    prefix, items = subschema.list_keywords
     declared = Branch(
         properties={name: ((subschema.below("properties", name),),) for name in schema.get("properties", ())},
         patterns={
             name: ((subschema.below("patternProperties", name),),) for name in schema.get("patternProperties", ())
         },
         additional=_subschema(subschema, "additionalProperties") or _subschema(subschema, "unevaluatedProperties"),
-        prefix=tuple(((subschema.below(prefix, index),),) for index in range(len(schema.get(prefix, ())))),
+        prefix=tuple(((member,),) for member in subschema.members(prefix)),
         items=_subschema(subschema, items) or _subschema(subschema, "unevaluatedItems"),
         settings=settings,
     )
@@ -292,8 +291,8 @@ class Parts:
                     problems.extend(error.problems)
         if "$ref" in schema and subschema.legacy:  # up to draft 7, keywords next to `$ref` are ignored
             return cls(tuple(required), (), (), (), tuple(problems))
-        required += _members(subschema, "allOf")
-        unions = tuple(_members(subschema, keyword) for keyword in ("anyOf", "oneOf") if keyword in schema)
+        required += subschema.members("allOf")
+        unions = tuple(subschema.members(keyword) for keyword in ("anyOf", "oneOf") if keyword in schema)
         conditional = [subschema.below(key) for key in ("then", "else") if "if" in schema and key in schema]
         for keyword in ("dependentSchemas", "dependencies"):
             inner = schema.get(keyword, {})
@@ -303,10 +302,6 @@ class Parts:
 
 
 _NO_PARTS: Final = Parts((), (), (), (), ())
-
-
-def _members(subschema: Subschema, keyword: str) -> tuple[Subschema, ...]:
-    return tuple(subschema.below(keyword, index) for index in range(len(subschema.schema.get(keyword, ()))))
 
 
 @dataclass(slots=True)

@@ -113,6 +113,25 @@ class Subschema:
             resolver = resolver.in_subresource(replace(self.document, contents=schema).resource)
         return replace(self, schema=schema, resolver=resolver, pointer=self.pointer + pointer(tokens))
 
+    def members(self, keyword: str) -> tuple[Subschema, ...]:
+        """Return the subschemas in the list of a keyword, such as `allOf`; () if there is none."""
+        return tuple(self.below(keyword, index) for index in range(len(self.schema.get(keyword, ()))))
+
+    @property
+    def list_keywords(self) -> tuple[str, str]:
+        """The keywords for the first items of a list by position, and for all others."""
+        return ("items", "additionalItems") if isinstance(self.schema.get("items"), list) else ("prefixItems", "items")
+
+    def reached(self, combiners: Sequence[str]) -> tuple[Subschema, ...]:
+        """Return this subschema and those that its references and these keywords lead to, nearest first."""
+        found, pending = dict[Subschema, None](), [self]
+        for part in pending:  # grows during iteration
+            if isinstance(part.schema, dict) and part not in found:
+                found[part] = None
+                pending += [part.follow(keyword) for keyword in REFERENCES if keyword in part.schema]
+                pending += [member for key in combiners for member in part.members(key)]
+        return tuple(found)
+
     def follow(self, keyword: str) -> Subschema:
         """Return the target of `$ref`, `$dynamicRef` or `$recursiveRef`. Raises SchemaError if there is none."""
         reference = self.schema[keyword]
