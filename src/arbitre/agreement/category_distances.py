@@ -15,13 +15,12 @@ from arbitre.agreement.agree import (
 )
 from arbitre.agreement.ratings import label
 from arbitre.comparator import Comparator
-from arbitre.comparator.api import write_overlay
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.jobs.keywords import ReadingKeywords, option_sets
 from arbitre.options import COMPARATOR, Reading, spelled_out
 from arbitre.statistics.intervals import LEVEL, RESAMPLES
-from arbitre.storage.output_folder import destination
+from arbitre.storage.output_folder import destination, write_json
 from arbitre.values import canonical
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def suggest_category_distances(
     sources = annotation_sources(annotators, files)
     source = schema_of(schema, sources, files)
     suggested = suggest_distances_on(source, settings, sources, reading, files, measured=measured)
-    write_overlay(suggested.overlay, target)
+    write_json(suggested.overlay, target)
     return suggested
 
 

@@ -16,9 +16,8 @@ from arbitre.jobs.keywords import CorpusKeywords, SharedKeywords, SourceKeywords
 from arbitre.jobs.ranking_job import EITHER, check_system_names, rank_evaluations, rank_paths
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
-from arbitre.parsing.fast_json import json_text
 from arbitre.statistics.intervals import LEVEL, METHOD
-from arbitre.storage.output_folder import destination, output_text_file, paths_among
+from arbitre.storage.output_folder import destination, output_text_file, paths_among, write_json
 from arbitre.systems.ranking import SCORES, StatisticsOptions
 from arbitre.values import as_tuple
 
@@ -232,7 +231,7 @@ def suggest_aliases(
     comparator = take_comparator(schema, given)
     target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
     suggested = comparator.suggest_aliases(pairs, **given)
-    write_overlay(suggested.overlay, target)
+    write_json(suggested.overlay, target)
     return suggested
 
 
@@ -270,7 +269,7 @@ def suggest_gate(
     comparator = take_comparator(schema, given)
     target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
     suggested = comparator.suggest_gate(pairs, seed=seed, **given)
-    write_overlay(suggested.overlay, target)
+    write_json(suggested.overlay, target)
     return suggested
 
 
@@ -319,7 +318,7 @@ def fix(
     target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
     documents = documents_to_search(document_pairs(comparator.plan, pairs, **given))
     found = find_fixes(comparator.plan, documents, as_tuple(accept))
-    write_overlay(found.overlay, target)
+    write_json(found.overlay, target)
     return found
 
 
@@ -391,10 +390,3 @@ def perturb_gold(
         with output_text_file(target) as file:
             file.writelines(json.dumps(copy.to_dict(), ensure_ascii=False) + "\n" for copy in copies)
     return copies
-
-
-def write_overlay(overlay: Mapping[str, Json], out: Path | None) -> None:
-    """Write an overlay to a file; None writes none."""
-    if out is not None:
-        with output_text_file(out) as file:
-            file.write(json_text(overlay))

@@ -14,13 +14,12 @@ from arbitre.inputs.options import column_types, gold_items, gold_records, sourc
 from arbitre.inputs.reader import DOCUMENT
 from arbitre.inputs.records import Record, readable
 from arbitre.options import COMPARATOR, spelled_out
-from arbitre.parsing.fast_json import json_text
 from arbitre.schema import compile_plan, load
 from arbitre.schema.loading.annotations import merged_overlay
 from arbitre.schema.loading.infer import NO_DOCUMENTS, annotate, infer
 from arbitre.schema.loading.load_schema import MAX_SHOWN, is_schema_like
 from arbitre.schema.validate import find_violations
-from arbitre.storage.output_folder import destination, output_text_file, paths_among
+from arbitre.storage.output_folder import destination, paths_among, write_json
 from arbitre.suggestions.census import Census
 from arbitre.suggestions.schema_advice import find_schema_advice
 
@@ -99,9 +98,7 @@ def infer_schema(
     )
     schema = annotate(schema, overlay) if apply else schema
     inferred = InferredSchema(schema, len(documents), tuple(skipped), notes, advice, overlay)
-    if target is not None:
-        with output_text_file(target) as file:
-            file.write(json_text(inferred.schema))
+    write_json(inferred.schema, target)
     return inferred
 
 
@@ -268,9 +265,7 @@ def check_schema(
     overlay = plan.overlay_with(_settings_of(advice))
     if apply and not isinstance(schema, Comparator):
         comparator = Comparator(schema, **given | {"overlay": overlay})
-    if target is not None:
-        with output_text_file(target) as file:
-            file.write(json_text(overlay))
+    write_json(overlay, target)
     return SchemaCheck(comparator, len(records), violations, checked, advice, overlay, unreadable, source)
 
 

@@ -10,11 +10,10 @@ from arbitre.dialects.draft import Draft
 from arbitre.dialects.position import Position
 from arbitre.errors import OptionError, SchemaError
 from arbitre.options import DialectName
-from arbitre.parsing.fast_json import json_text
 from arbitre.paths import order
 from arbitre.schema import SchemaSource, compile_plan, load
 from arbitre.schema.loading.annotations import FOREIGN, foreign_keywords
-from arbitre.storage.output_folder import destination, output_text_file, paths_among
+from arbitre.storage.output_folder import destination, paths_among, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -109,7 +108,5 @@ def import_schema(
     overlay = {path: draft.overlay[path] for path in sorted(draft.overlay, key=order) if draft.overlay[path]}
     compile_plan(root, overlay=overlay)
     imported = ImportedSchema(dialect, overlay, tuple(draft.untranslated))
-    if target is not None:
-        with output_text_file(target) as file:
-            file.write(json_text(imported.overlay))
+    write_json(imported.overlay, target)
     return imported

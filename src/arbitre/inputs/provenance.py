@@ -14,10 +14,9 @@ from arbitre import bundled
 from arbitre.errors import DataError, Problem
 from arbitre.inputs.open_files import SIDECAR, STDIN
 from arbitre.parsing import strict_json
-from arbitre.parsing.fast_json import json_text
 from arbitre.schema.loading.load_schema import load
 from arbitre.schema.validate import find_violations
-from arbitre.storage.output_folder import output_text_file
+from arbitre.storage.output_folder import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -200,8 +199,7 @@ class Provenance:
             DataError: The file cannot be written or is not one that arbitre wrote, or a name is not Unicode text.
         """
         path = sidecar(source)
-        with output_text_file(path) as file:
-            file.write(json_text(self.to_dict()))
+        write_json(self.to_dict(), path)
         return path
 
     def to_dict(self) -> dict[str, Json]:

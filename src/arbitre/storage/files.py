@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, TextIO
 
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 @contextmanager
@@ -141,3 +141,10 @@ def check_is_local(path: str | Path) -> None:
             file=shown,
             hint="Copy the files with the tools of the service, or mount it as a folder.",
         )
+
+
+def remove_folders(folders: Iterable[Path]) -> None:
+    """Remove folders that are empty, the innermost first."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()

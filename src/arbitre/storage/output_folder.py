@@ -28,7 +28,8 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TextIO, TypeAlias
 
 from arbitre.errors import DataError
-from arbitre.storage.files import check_is_local, is_file_name, is_path_inside, unicode_only, unwritable
+from arbitre.parsing.fast_json import json_text
+from arbitre.storage.files import check_is_local, is_file_name, is_path_inside, remove_folders, unicode_only, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -228,7 +229,7 @@ def output_folder(
     check_output_folder(folder, kind, inputs=inputs, parts=parts, force=force)
     staging, keeps = folder / STAGING, CHECKPOINT in names
     with ExitStack() as stack, _typed(folder):
-        stack.callback(_remove_folders, _missing_folders(folder))  # does nothing if there are files
+        stack.callback(remove_folders, _missing_folders(folder))  # does nothing if there are files
         folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(_locked(folder, kind))
         results = _results(folder, kind, parts, force=force)
@@ -433,7 +434,7 @@ def _discard(staging: Path, *, keep: bool = False) -> bool:
         for folder, _, _ in os.walk(staging, topdown=False):
             if Path(folder) == staging and {*staging.iterdir()} == {staging / MARKER}:
                 (staging / MARKER).unlink()
-            _remove_folders([Path(folder)])
+            remove_folders([Path(folder)])
     return kept
 
 
@@ -475,7 +476,7 @@ def output_file(path: Path) -> Iterator[Path]:
         except BaseException:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
-            _remove_folders(created)
+            remove_folders(created)
             raise
 
 
@@ -484,6 +485,13 @@ def output_text_file(path: Path) -> Iterator[TextIO]:
     """Open a single text file like `atomic_text_file`. It replaces only a file that arbitre wrote (`output_file`)."""
     with unicode_only(path), output_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         yield file
+
+
+def write_json(value: object, path: Path | None) -> None:
+    """Write indented JSON to a single file like `output_text_file`; None writes nothing."""
+    if path is not None:
+        with output_text_file(path) as file:
+            file.write(json_text(value))
 
 
 def output_path(path: Path, *, inputs: Iterable[str | Path] = (), force: bool | None = None) -> Path:
@@ -659,13 +667,6 @@ def _signature(path: Path) -> tuple[int, ...]:
 def _missing_folders(folder: Path) -> list[Path]:
     """Return a folder and those above it that do not exist, the innermost first."""
     return [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
-
-
-def _remove_folders(folders: Iterable[Path]) -> None:
-    """Remove folders that are empty, the innermost first."""
-    with suppress(OSError):
-        for folder in folders:
-            folder.rmdir()
 
 
 def _remove_empty(file: Path, root: Path) -> None:

@@ -16,7 +16,6 @@ from arbitre.normalizers import normalize
 from arbitre.paths import DEPTH, STAR, parse, pointer, wildcard
 from arbitre.schema.compiling.branches import Expander
 from arbitre.schema.describe import walk
-from arbitre.suggestions.aliases import map_site
 from arbitre.suggestions.reference_census import ReferenceCensus
 from arbitre.values import Kind, canonical, is_placeholder, kind_of
 

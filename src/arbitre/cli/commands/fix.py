@@ -11,11 +11,10 @@ from arbitre.causes.fixes import find_fixes
 from arbitre.causes.sample import documents_to_search
 from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.comparator import Comparator
-from arbitre.comparator.api import write_overlay
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.options import ReadOptions
-from arbitre.storage.output_folder import paths_among
+from arbitre.storage.output_folder import paths_among, write_json
 from arbitre.tables.table import SCORE
 from arbitre.tables.terminal import render
 
@@ -47,7 +46,7 @@ def fix(
     for note in joined.notes:
         screen.note(note)
     found = find_fixes(plan, documents_to_search(joined), accept)
-    write_overlay(found.overlay, out)
+    write_json(found.overlay, out)
     screen.result(found.to_dict, lambda width: _blocks(found, len(joined), width))
     if out is None and found.overlay != plan.overlay and not screen.as_json:
         screen.note("Write the accepted changes to a file with --out FILE, and pass the file to --overlay.")

@@ -19,10 +19,10 @@ from arbitre.gold.checks import FEW
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.options import ReadOptions
 from arbitre.options import DialectName
-from arbitre.parsing.fast_json import compact, json_text
+from arbitre.parsing.fast_json import compact
 from arbitre.schema.certificate import tables as certificate_tables
 from arbitre.schema.describe import settings
-from arbitre.storage.output_folder import output_text_file, paths_among
+from arbitre.storage.output_folder import paths_among, write_json
 from arbitre.suggestions.aliases import suggest_corpus_aliases
 from arbitre.suggestions.suggested_gate import suggest_gate as gate_for
 from arbitre.tables.table import WHOLE
@@ -310,9 +310,7 @@ def _pairs(screen: Terminal, plan: Plan, sources: Sources, reading: ReadOptions)
 
 def _print(screen: Terminal, suggested: AliasSuggestions | SuggestedGate, out: Path | None) -> None:
     """Write or print the overlay; with `--format json`, print the evidence, too."""
-    if out is not None:
-        with output_text_file(out) as file:
-            file.write(json_text(suggested.overlay))
+    write_json(suggested.overlay, out)
     if screen.as_json:
         screen.json(suggested.to_dict())
     elif out is None:
