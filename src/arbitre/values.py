@@ -411,7 +411,7 @@ def depth(value: Json) -> int:
     return deepest
 
 
-def number_of_values(value: Json, most: int) -> int:
+def number_of_values(value: Json, most: float = math.inf) -> int:
     """Count the values in a JSON value, including itself and all lists and objects.
 
     If there are more than `most`, the result may be any number above `most`.

@@ -17,7 +17,7 @@ from arbitre.errors import SchemaError, clipped, did_you_mean, shown
 from arbitre.parsing.numerals import read_decimal
 from arbitre.paths import order, pointer
 from arbitre.schema.loading.load_schema import REFERENCES
-from arbitre.values import ABSENT, PATTERN_SECONDS
+from arbitre.values import ABSENT, PATTERN_SECONDS, number_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,7 +82,7 @@ def find_violations(
 
     def validate_document() -> list[Violation]:
         try:
-            with _reused(root, _STEPS * (100 + _size(document)), format_assertion) as validator:
+            with _reused(root, _STEPS * (100 + number_of_values(document)), format_assertion) as validator:
                 return [
                     Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
                     for error in validator.iter_errors(document)
@@ -226,16 +226,6 @@ def _with_limits(safe: SafeValidator, located: Subschema, steps: int) -> Any:  #
 
 def _accept(*_: object) -> None:
     """Accept every reference."""
-
-
-def _size(document: Json) -> int:
-    """Return the number of values in a document."""
-    count, pending = 0, [document]
-    while pending:
-        value = pending.pop()
-        count += 1
-        pending.extend(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
-    return count
 
 
 def _shortened(message: str) -> str:
