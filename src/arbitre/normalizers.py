@@ -217,13 +217,9 @@ def _digits(value: Json) -> Json:
 _NUMBERS = re.compile(r"(?:(?<![^\s(])[+−-])?[0-9]+(?:\.[0-9]+)?")
 
 
-def _number(form: NumberFormat, text: str) -> Json:
-    number = form.parse(text)
-    return text if number is None else number
-
-
-def _of_decimal(text: str) -> Json:
-    number = read_decimal(text)
+def _or_text(read: Callable[[str], float | None], text: str) -> Json:
+    """Return the number that a text states, or the text if it states none."""
+    number = read(text)
     return text if number is None else number
 
 
@@ -322,31 +318,22 @@ def _number_with(options: Mapping[str, Any]) -> Normalizer:
         )
     signs = [words for name, words in _SIGNS.items() if options.get(name)]
     identifies = "a number and its representations as text" + ", whatever its " * bool(signs) + " or ".join(signs)
-    change = partial(_textwise, partial(_number, form))
+    change = partial(_textwise, partial(_or_text, form.parse))
     makes = {Kind.STRING: _NUMBER_OR_TEXT}
     return Normalizer("number", identifies, partial(_itemwise, change), {"decimal": ".", **options}, makes=makes)
-
-
-def _amount(decimal: str | None, units: Sequence[str], text: str) -> Json:
-    number = read_amount(text, decimal, units)
-    return text if number is None else number
 
 
 def _amount_with(options: Mapping[str, Any]) -> Normalizer:
     """Return the normaliser `amount` with these options."""
     units = sorted(options.get("units", ()), key=len, reverse=True)
+    read = partial(read_amount, decimal=options.get("decimal"), units=units)
     return Normalizer(
         "amount",
         "a number and its notations as an amount, in any currency" + " or unit" * bool(units),
-        partial(_itemwise, partial(_textwise, partial(_amount, options.get("decimal"), units))),
+        partial(_itemwise, partial(_textwise, partial(_or_text, read))),
         options,
         makes={Kind.STRING: _NUMBER_OR_TEXT},
     )
-
-
-def _mixed_units(units: Mapping[str, int], text: str) -> Json:
-    number = read_mixed_units(text, units)
-    return text if number is None else number
 
 
 def _mixed_units_with(options: Mapping[str, Any]) -> Normalizer:
@@ -361,7 +348,7 @@ def _mixed_units_with(options: Mapping[str, Any]) -> Normalizer:
     return Normalizer(
         "mixed-units",
         "a number and its notations as an amount in several units",
-        partial(_itemwise, partial(_textwise, partial(_mixed_units, options["units"]))),
+        partial(_itemwise, partial(_textwise, partial(_or_text, partial(read_mixed_units, units=options["units"])))),
         options,
         makes={Kind.STRING: _NUMBER_OR_TEXT},
     )
@@ -393,13 +380,7 @@ def _authority(contents: AuthorityNames, before: Sequence[Normalizer] | None = N
     Raises:
         SchemaError: A variant belongs to several names, and this is an error.
     """
-
-    def normalize(value: Json) -> Json:
-        for normalizer in before or ():
-            value = normalizer.apply(value)
-        return value
-
-    authority = contents.normalized(normalize)
+    authority = contents.normalized(partial(normalize, before or ()))
     if contents.unique and before is not None:
         authority.check_unique()
     return Normalizer(
@@ -540,7 +521,7 @@ catalogue: Final = Catalogue(
             lambda _: Normalizer(
                 "decimal",
                 "a number and its decimal notations, to double precision",
-                partial(_itemwise, partial(_textwise, _of_decimal)),
+                partial(_itemwise, partial(_textwise, partial(_or_text, read_decimal))),
                 makes={Kind.STRING: _NUMBER_OR_TEXT},
             ),
             "the number that a text such as 12.50 or 1E+3 represents, in the notation of finite `Decimal` objects in "
