@@ -248,7 +248,7 @@ def labels_at(document: Json, path: str) -> list[str]:
     for label in labels:
         if not isinstance(label, str):
             raise DataError.of(
-                f"Expected labels to be texts, got a value of kind {kind_of(label).name.lower()}", pointer=path
+                f"Expected labels to be texts, got a value of kind {kind_of(label).json_type}", pointer=path
             )
     return cast("list[str]", labels)
 

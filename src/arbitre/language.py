@@ -168,6 +168,15 @@ def _words() -> dict[str, dict[str, str]]:
     return {texts["en"]: texts for name, texts in catalogue().items() if name.startswith(_WORDS)}
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun in the singular or plural.
+
+    >>> counted(1, "system"), counted(2, "system"), counted(2, "entry", "entries")
+    ('1 system', '2 systems', '2 entries')
+    """
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Translator:
     """Lookup of texts in one language.

@@ -625,7 +625,7 @@ class CustomFunction:
             message = f"Expected the normaliser `{self.name}` to return JSON for {reprlib.repr(value)}, got"
             raise self._error(f"{message} {reprlib.repr(result)}", value) from error
         if made not in self.makes[kind]:
-            kinds = " or ".join(sorted(made_kind.name.lower() for made_kind in self.makes[kind]))
+            kinds = " or ".join(sorted(made_kind.json_type for made_kind in self.makes[kind]))
             message = f"Expected the normaliser `{self.name}` to return a {kinds} for {reprlib.repr(value)}"
             raise self._error(f"{message}, got {reprlib.repr(result)}", value)
         return result

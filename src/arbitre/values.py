@@ -103,6 +103,11 @@ class Kind(enum.IntEnum):
         """Whether values of this kind are neither lists nor objects."""
         return self < Kind.ARRAY
 
+    @property
+    def json_type(self) -> str:
+        """The name of the type in JSON Schema; "number" for integers, too."""
+        return self.name.lower()
+
 
 SCALARS: Final = frozenset(kind for kind in Kind if kind.scalar)
 """The kinds of single values."""
@@ -132,7 +137,7 @@ def read_kinds(given: Iterable[Kind | str], what: str, known: Iterable[Kind] = K
     >>> sorted(read_kinds(["number", Kind.STRING], "`kinds`"))
     [<Kind.NUMBER: 2>, <Kind.STRING: 3>]
     """
-    names = {kind.name.lower(): kind for kind in known}
+    names = {kind.json_type: kind for kind in known}
     listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
     kinds = [names.get(one) if isinstance(one, str) else one for one in listed]
     if not kinds or not all(isinstance(kind, Kind) and kind in names.values() for kind in kinds):

@@ -145,17 +145,17 @@ class TestResults:
 
 def test_a_large_array_equals_a_small_one(monkeypatch):
     monkeypatch.setattr(columns, "MAPPED", 100)
-    array, texts = GrowingArray(np.float64, 2), StringArray()
+    array, texts = GrowingArray(np.float64), StringArray()
     for at in range(200):
-        array.extend([[at, -at]])
+        array.extend([at, -at])
         texts.extend([f"d{at}", "é"])
         if at % 50 == 0:
-            assert array.view()[-1].tolist() == [at, -at]
-    array.pad(203)
-    assert array.view().tolist() == [[float(at), float(-at)] for at in range(200)] + [[0.0, 0.0]] * 3
+            assert array.view()[-2:].tolist() == [at, -at]
+    array.pad(403)
+    assert array.view().tolist() == [float(each) for at in range(200) for each in (at, -at)] + [0.0] * 3
     assert list(texts) == [text for at in range(200) for text in (f"d{at}", "é")]
     copy = pickle.loads(pickle.dumps((array, texts)))  # noqa: S301
     assert (copy[0].view() == array.view()).all()
     assert copy[1] == texts
-    copy[0].extend([[1, 2]])
-    assert len(copy[0]) == 204
+    copy[0].extend([1, 2])
+    assert len(copy[0]) == 405

@@ -11,6 +11,7 @@ from arbitre.entities.spans import AUTO
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.corpus_sources import are_documents, paths_in
 from arbitre.inputs.open_files import expand_globs, split_name
+from arbitre.language import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -190,9 +191,8 @@ def _by_position(files: Mapping[str, Sequence[Sentences]]) -> Iterator[dict[str,
     first, *others = files.values()
     for name, each in files.items():
         if len(each) != len(first):
-            plural = "s" * (len(first) != 1)
             raise DataError.of(
-                f"Expected {len(first)} file{plural} from {name!r}, as from {min(files)!r}, got {len(each)}",
+                f"Expected {counted(len(first), 'file')} from {name!r}, as from {min(files)!r}, got {len(each)}",
                 hint="Documents without ids are joined by position.",
             )
     for number, reference in enumerate(first):

@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import shown
-from arbitre.language import ENGLISH, Translator, percentage
+from arbitre.language import ENGLISH, Translator, counted, percentage
 from arbitre.tables.table import EARLY, NONE, SCORE, SHARE, WHOLE, Table, TableColumn, columns, count
 from arbitre.values import ABSENT
 
@@ -282,6 +282,6 @@ def exchanged_labels(agreement: SpanAgreement) -> Table:
     """Return the most frequent pairs of different labels of aligned spans."""
     most = list(agreement.exchanged.items())[:MAX_EXCHANGED]
     rows = [(f"{first} / {second}", pairs, pairs / agreement.pairs) for (first, second), pairs in most]
-    pairs = "1 aligned pair" if agreement.pairs == 1 else f"{agreement.pairs} aligned pairs"
+    pairs = counted(agreement.pairs, "aligned pair")
     heads = (TableColumn("labels"), TableColumn("pairs", count), TableColumn("share", SHARE))
     return Table.of(f"Exchanged labels among {pairs} of spans", heads, rows)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from arbitre.errors import clipped, show_hidden
-from arbitre.language import ENGLISH
+from arbitre.language import ENGLISH, counted
 from arbitre.tables.table import WHOLE, Table, TableColumn
 from arbitre.values import ABSENT
 
@@ -127,7 +127,7 @@ def paths_table(by_path: Mapping[str, Scores], *, say: Translator = ENGLISH) -> 
 def more_paths(size: int, *, say: Translator = ENGLISH) -> Markup:
     """Return a line that states how many of `size` paths are not shown; empty if all paths are shown."""
     more = size - PATHS
-    return line(f"and {more} more path{'s' * (more > 1)}", say=say) if more > 0 else Markup()
+    return line(f"and {counted(more, 'more path')}", say=say) if more > 0 else Markup()
 
 
 def folded(title: str, content: Markup, *, shown: bool = False, say: Translator = ENGLISH) -> Markup:

@@ -204,7 +204,7 @@ class NodeTree:
 
 def kind_name(kind: int) -> str | None:
     """Return the JSON Schema name of a kind; None for no node."""
-    return None if kind == NONE else Kind(kind).name.lower()
+    return None if kind == NONE else Kind(kind).json_type
 
 
 # Results for single nodes.

@@ -25,7 +25,7 @@ from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.join import DUPLICATES
 from arbitre.inputs.provenance import UNKNOWN_GOLD
 from arbitre.inputs.records import key
-from arbitre.language import Language, Translator
+from arbitre.language import Language, Translator, counted
 from arbitre.paths import outside
 from arbitre.statistics.intervals import LEVEL, METHOD, interval, intervals_to_dict
 from arbitre.statistics.sample import Sample, assign_clusters, means
@@ -646,7 +646,7 @@ class Evaluation:
         ]
         failed = f", {self.macro.failed} failed" * bool(self.macro.failed)
         return html.page(
-            line(f"{_documents_text(len(table))}{failed}", strong=True),
+            line(f"{counted(len(table), 'document')}{failed}", strong=True),
             line(self.provenance.headline()),
             listed(("", f"per-document mean ({LEVEL:.0%} interval)", "pooled"), rows),
             line(f"Document quality (mean): {html.number(self.document_quality.mean)}"),
@@ -660,7 +660,7 @@ class Evaluation:
     def __repr__(self) -> str:
         f1q = self.macro.f1q
         score = "none" if f1q is None else f"{f1q:.4f}"
-        return f"Evaluation({_documents_text(len(self.document_table))}, macro f1q={score})"
+        return f"Evaluation({counted(len(self.document_table), 'document')}, macro f1q={score})"
 
 
 _COMPUTED: Final = {
@@ -693,7 +693,3 @@ def unavailable(*, stored: bool = False) -> DataError:
 def known(value: _Value) -> _Value:
     """Return the value unchanged. `partial(known, value)` returns a known result and can be pickled."""
     return value
-
-
-def _documents_text(documents: int) -> str:
-    return f"{documents} document" if documents == 1 else f"{documents} documents"

@@ -13,7 +13,7 @@ from arbitre.comparison.tables import gains
 from arbitre.corpus.documents import document_frame, path_frame
 from arbitre.corpus.quality_bounds import QUALITY
 from arbitre.inputs.records import key
-from arbitre.language import ENGLISH, Translator
+from arbitre.language import ENGLISH, Translator, counted
 from arbitre.statistics.sample import cluster_labels
 from arbitre.tables.table import SCORE, SHARE, WHOLE, Table, TableColumn, columns, count, probability, unknown_column
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
@@ -112,8 +112,7 @@ def causes(analysis: CauseAnalysis, entries: str, signature: Signature) -> Table
         CAUSE_FIGURES,
         entry_note(entries),
     ]
-    documents = "1 document" if analysis.documents == 1 else f"{analysis.documents} documents"
-    title = f"Causes in {documents}, f1q {SCORE(analysis.f1q or 0.0)}"
+    title = f"Causes in {counted(analysis.documents, 'document')}, f1q {SCORE(analysis.f1q or 0.0)}"
     return Table.of(title, head, rows, signature=signature.short, notes=tuple(notes), emphasis=marks)
 
 
@@ -150,8 +149,7 @@ def in_source(evidence: SourceEvidence) -> Table:
         "Spurious and in the source: the model misplaced the value. Not in the source: the value has no basis in it.",
     ]
     if evidence.without_text:
-        documents = "1 document" if evidence.without_text == 1 else f"{evidence.without_text} documents"
-        notes.append(f"{documents} without a source text, not counted.")
+        notes.append(f"{counted(evidence.without_text, 'document')} without a source text, not counted.")
     return Table.of("Missing and spurious values in the source texts", head, rows, notes=tuple(notes))
 
 

@@ -26,7 +26,7 @@ from arbitre.inputs.records import Failure, Record
 from arbitre.metricity.entry_pool import EntryColumn, sampled
 from arbitre.paths import STAR, order, pointer, wildcard
 from arbitre.schema.compiling.branches import Expander, declared_children
-from arbitre.schema.describe import KIND_NAMES, walk
+from arbitre.schema.describe import walk
 from arbitre.schema.nodes import below, first_of_pattern, with_ancestors
 from arbitre.schema.validate import find_violations
 from arbitre.values import Kind, canonical, check, kind_of
@@ -623,4 +623,4 @@ def _kinds(branch: Branch) -> list[Kind]:
 def _name(branch: Branch, kind: Kind) -> str:
     if kind is Kind.OBJECT and branch.properties:
         return f"an object with {clipped(', '.join(branch.properties))}"
-    return f"of type {KIND_NAMES[kind]}"
+    return f"of type {kind.json_type}"

@@ -49,7 +49,7 @@ def label(value: Json, at: Tokens) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise DataError.of(
-        f"Expected {str(at[-1])!r} to be text or an integer, got {kind_of(value).name.lower()}",
+        f"Expected {str(at[-1])!r} to be text or an integer, got {kind_of(value).json_type}",
         pointer=pointer(at),
         hint="Write it as text.",
     )

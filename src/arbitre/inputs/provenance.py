@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from arbitre import bundled
 from arbitre.errors import DataError, Problem
 from arbitre.inputs.open_files import SIDECAR, STDIN
+from arbitre.language import counted
 from arbitre.parsing import strict_json
 from arbitre.schema.loading.load_schema import load
 from arbitre.schema.validate import find_violations
@@ -257,14 +258,14 @@ class Provenance:
         if self.agreement is not None:
             value, documents = self.agreement.value, self.agreement.documents
             measured = "undefined" if value is None else f"{value:.3f}"
-            parts.append(f"{self.agreement.coefficient} {measured} on {documents} document{'s' * (documents != 1)}")
+            parts.append(f"{self.agreement.coefficient} {measured} on {counted(documents, 'document')}")
         if self.strategy == "collegial" and self.disagreements is not None:
             undecided = self.disagreements.total - self.disagreements.decided
             parts += [f"{undecided} of {self.disagreements.total} disagreements undecided"] * bool(undecided)
         if self.corrections:
             corrected = sum(one.values for one in self.corrections)
             people = ", ".join(sorted({name for one in self.corrections for name in one.by}))
-            parts.append(f"{corrected} value{'s' * (corrected > 1)} corrected ({people})")
+            parts.append(f"{counted(corrected, 'value')} corrected ({people})")
         return parts
 
 
@@ -347,7 +348,7 @@ class GoldProvenance:
             for parts, names in groups.items()
         ]
         if self.unknown:
-            found.append(([_UNKNOWN], f"{self.unknown} other source{'s' * (self.unknown > 1)}"))
+            found.append(([_UNKNOWN], f"{counted(self.unknown, 'other source')}"))
         return [found[0][0]] if len(found) == 1 else [[*parts, f"from {sources}"] for parts, sources in found]
 
     def to_dict(self) -> dict[str, Any]:

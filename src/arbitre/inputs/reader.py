@@ -537,7 +537,7 @@ class Reader:
 
     def unlabelled(self, value: Json, at: Tokens) -> DataError:
         """Return the error for a record without id."""
-        found = f"the keys {quote_names(value)}" if isinstance(value, dict) else kind_of(value).name.lower()
+        found = f"the keys {quote_names(value)}" if isinstance(value, dict) else kind_of(value).json_type
         return DataError.of(
             f"Expected a record to be an object with its id under {self.id_key!r}, got {found}",
             pointer=pointer(at),

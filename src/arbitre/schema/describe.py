@@ -29,15 +29,6 @@ CLOSE: Final = 0.8
 MAX_ROWS: Final = 5_000
 """Number of rows above which repeated positions are referred to instead of expanded again."""
 
-KIND_NAMES: Final = {
-    Kind.NULL: "null",
-    Kind.BOOLEAN: "boolean",
-    Kind.NUMBER: "number",
-    Kind.STRING: "string",
-    Kind.ARRAY: "array",
-    Kind.OBJECT: "object",
-}
-
 
 class SchemaStep(NamedTuple):
     """A declared path: its site, its weight, and the path of the same site that it repeats, if any.
@@ -161,7 +152,7 @@ def _row(site: Site, step: SchemaStep) -> ResolvedPath:
     listed = not site.atomic and Kind.ARRAY in site.declared
     return ResolvedPath(
         path=wildcard(step.path),
-        kind=" or ".join(KIND_NAMES[kind] for kind in sorted(site.declared)) or "any",
+        kind=" or ".join(kind.json_type for kind in sorted(site.declared)) or "any",
         weight=step.weight,
         distance=distance,
         match=_choice(site.list.matcher) if listed else "",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import mmap
 import sys
 from abc import abstractmethod
@@ -31,35 +30,28 @@ On the heap, arrays that grow side by side fragment memory to five times their s
 
 
 class GrowingArray:
-    """Append-only array of rows with one dtype and shape.
+    """Append-only array of values of one dtype.
 
-    >>> array = GrowingArray(np.float64, 2)
-    >>> array.extend([[0.5, 1.0]])
-    >>> array.pad(2)
+    >>> array = GrowingArray(np.float64)
+    >>> array.extend([0.5, 1.0])
+    >>> array.pad(3)
     >>> array.view().tolist()
-    [[0.5, 1.0], [0.0, 0.0]]
+    [0.5, 1.0, 0.0]
     """
 
-    def __init__(self, dtype: npt.DTypeLike, *shape: int) -> None:
-        """Create an empty array.
-
-        Args:
-            dtype: The type of the values.
-            *shape: The shape of one row.
-        """
-        self.dtype, self._shape = np.dtype(dtype), shape
-        self._row_bytes = self.dtype.itemsize * math.prod(shape)
+    def __init__(self, dtype: npt.DTypeLike) -> None:
+        self.dtype = np.dtype(dtype)
         self._data: bytearray | mmap.mmap = bytearray()
         self._size = 0
 
     def __len__(self) -> int:
-        return self._size // self._row_bytes
+        return self._size // self.dtype.itemsize
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_data": bytearray(self._data[: self._size])}
 
     def write(self, data: bytes) -> None:
-        """Append rows given as bytes. Fails while a view exists."""
+        """Append values given as bytes. Fails while a view exists."""
         size = self._size + len(data)
         if isinstance(self._data, bytearray):
             self._data += data
@@ -72,17 +64,17 @@ class GrowingArray:
             self._data[self._size : size] = data
         self._size = size
 
-    def extend(self, rows: npt.ArrayLike) -> None:
-        """Append rows, shape (n, *shape). Fails while a view exists."""
-        self.write(np.asarray(rows, dtype=self.dtype).tobytes())
+    def extend(self, values: npt.ArrayLike) -> None:
+        """Append values, shape (n,). Fails while a view exists."""
+        self.write(np.asarray(values, dtype=self.dtype).tobytes())
 
-    def pad(self, rows: int) -> None:
-        """Append zeros until the array has this many rows. Fails while a view exists."""
-        self.write(bytes(max(0, rows * self._row_bytes - self._size)))
+    def pad(self, size: int) -> None:
+        """Append zeros until the array has this many values. Fails while a view exists."""
+        self.write(bytes(max(0, size * self.dtype.itemsize - self._size)))
 
     def view(self) -> npt.NDArray[Any]:
-        """Return all rows without copying them, shape (n, *shape)."""
-        return np.frombuffer(self._data, self.dtype, len(self) * math.prod(self._shape)).reshape(-1, *self._shape)
+        """Return all values without copying them, shape (n,)."""
+        return np.frombuffer(self._data, self.dtype, len(self))
 
 
 def _memory_map(size: int) -> mmap.mmap:
@@ -157,13 +149,6 @@ class CompactTable:
 
     def __init__(self, width: int) -> None:
         self._columns = [CompactColumn() for _ in range(width)]
-
-    @classmethod
-    def of(cls, rows: Floats) -> Self:
-        """Create a table of these rows, shape (n, width)."""
-        table = cls(rows.shape[1])
-        table.extend(rows)
-        return table
 
     @classmethod
     def of_columns(cls, columns: Iterable[npt.NDArray[Any]]) -> Self:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from arbitre.distances.identifiers import MIN_SHARE as MIN_SHARE_OF_IDENTIFIERS
 from arbitre.distances.identifiers import find_identifiers
 from arbitre.errors import shown
-from arbitre.language import percentage
+from arbitre.language import counted, percentage
 from arbitre.parsing.dates import MIN_SHARE as MIN_SHARE_OF_DATES
 from arbitre.parsing.dates import find_date_notation
 from arbitre.parsing.numerals import MIN_SHARE as MIN_SHARE_OF_NUMBERS
@@ -185,7 +185,7 @@ def _id_keys(evidence: _Evidence) -> Iterator[SchemaAdvice]:
             yield SchemaAdvice(
                 "id-keys",
                 wildcard(path),
-                f"The keys look like ids: {len(counts.keys)} different ones in {_number(counts.objects, 'object')}, "
+                f"The keys look like ids: {len(counts.keys)} different ones in {counted(counts.objects, 'object')}, "
                 f"such as {_listed(examples)}. Each key has its own path. Declare their values once, as "
                 "`additionalProperties`, or write a list of objects that have the id in a field.",
                 {"keys": len(counts.keys), "objects": counts.objects, "examples": examples},
@@ -323,11 +323,11 @@ def _never_occur(evidence: _Evidence, paths: Sequence[Path]) -> SchemaAdvice:
     else:
         path, it = paths[0][:-1], "them"
         said = f"{len(paths)} fields that never occur in gold, such as {named}"
-    extra = f"; predictions have {it} {_number(only, 'time')}, which is always wrong" if only else ""
+    extra = f"; predictions have {it} {counted(only, 'time')}, which is always wrong" if only else ""
     return SchemaAdvice(
         "unused",
         wildcard(path),
-        f"The schema declares {said} ({_number(objects, 'object')}){extra}. Add gold that has {it}, or remove {it} "
+        f"The schema declares {said} ({counted(objects, 'object')}){extra}. Add gold that has {it}, or remove {it} "
         "from the schema and the prompt.",
         {"objects": objects, "predicted": only, "paths": list(map(wildcard, paths)), "examples": []},
     )
@@ -395,7 +395,7 @@ def _absent_values(evidence: _Evidence) -> Iterator[SchemaAdvice]:
         gold = sum((place.gold for place in places), Counter[str]())
         predicted = sum((place.predicted for place in places), Counter[str]())
         where = f" at {', '.join(map(wildcard, paths[:EXAMPLES]))}" if len(paths) > 1 else ""
-        more = f" and {_number(len(paths) - EXAMPLES, 'more path')}" if len(paths) > EXAMPLES else ""
+        more = f" and {counted(len(paths) - EXAMPLES, 'more path')}" if len(paths) > EXAMPLES else ""
         told = " and ".join(f"{value} ({_on_sides(gold[value], predicted[value])})" for value in values)
         verb, these, equal = ("stands", "it", "it is") if len(values) == 1 else ("stand", "them", "they are")
         yield SchemaAdvice(
@@ -443,7 +443,7 @@ def _placeholders(evidence: _Evidence, path: Path, totals: Mapping[str, int]) ->
 
 def _on_sides(gold: int, predicted: int) -> str:
     sides = ((gold, "in gold"), (predicted, "in predictions"))
-    return ", ".join(f"{_number(number, 'time')} {side}" for number, side in sides if number)
+    return ", ".join(f"{counted(number, 'time')} {side}" for number, side in sides if number)
 
 
 def _is_another_notation(evidence: _Evidence, path: Path, value: str) -> bool:
@@ -576,10 +576,6 @@ def _identifiers(distance: str, texts: Sequence[str]) -> _Notation:
 # Sentences.
 
 
-def _number(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def _listed(values: Sequence[Json]) -> str:
     *first, last = [shown(value, 60) for value in values]
     return f"{', '.join(first)} and {last}" if first else last
@@ -587,7 +583,7 @@ def _listed(values: Sequence[Json]) -> str:
 
 def _named(counts: Mapping[str, int], keys: Sequence[str]) -> str:
     """Return keys with their number: `"title" (3 times)`."""
-    return " and ".join(f"{shown(key)} ({_number(counts[key], 'time')})" for key in keys)
+    return " and ".join(f"{shown(key)} ({counted(counts[key], 'time')})" for key in keys)
 
 
 def _references(evidence: _Evidence) -> Iterator[SchemaAdvice]:
@@ -608,8 +604,8 @@ def _references(evidence: _Evidence) -> Iterator[SchemaAdvice]:
         yield SchemaAdvice(
             "references",
             wildcard(found.path),
-            f"The values are ids: {_number(found.ids, 'value')}, each once in its list, such as "
-            f"{_listed(found.examples)}, and {_number(total, 'value')} at {named} are among them. Compared as values, "
+            f"The values are ids: {counted(found.ids, 'value')}, each once in its list, such as "
+            f"{_listed(found.examples)}, and {counted(total, 'value')} at {named} are among them. Compared as values, "
             "they are all wrong if a prediction numbers its items in another way.",
             {"ids": found.ids, "references": total, "examples": found.examples},
             {wildcard(found.path): {"id": scope}} | {wildcard(place): {"ref": scope} for place in found.references},

@@ -49,7 +49,7 @@ from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Pro
 from arbitre.inputs.reader import LINES
 from arbitre.inputs.source_texts import SourceTexts
 from arbitre.jobs.keywords import ReadingKeywords, option_sets
-from arbitre.language import Language, percentage
+from arbitre.language import Language, counted, percentage
 from arbitre.normalizers import normalize
 from arbitre.options import COMPARATOR, Reading, Strategy, spelled_out
 from arbitre.storage.output_folder import check_output_folder, destination, paths_among
@@ -322,7 +322,7 @@ def documents_of_several(
         if close:
             names = ", ".join(f"{key!a}" for key in sorted(close[0]))
             notes.append(
-                f"{len(close)} document{'s' * (len(close) > 1)} {'have' if len(close) > 1 else 'has'} ids that differ "
+                f"{counted(len(close), 'document')} {'have' if len(close) > 1 else 'has'} ids that differ "
                 f"only in case, Unicode form or file extension, such as {names}. Use --normalize-ids to join them."
             )
     if few and len(few) == len(owners) and len(annotations) > 1:
@@ -418,7 +418,7 @@ def _notes_of(places: Places, draft: Draft, strategy: Strategy, estimates: Estim
     """Yield the assumptions of a strategy and what it left out."""
     single = sum(len(root.voters()) == 1 for root in places.roots.values())
     if single:
-        documents = "1 document was" if single == 1 else f"{single} documents were"
+        documents = counted(single, "document was", "documents were")
         yield f"{documents} annotated by only one annotator and copied unchanged."
         yield "Nobody has confirmed the values of a single annotator; they count as flagged."
     if len(places.annotators) == 2 and strategy in {"majority", "collegial"}:  # noqa: PLR2004
@@ -478,19 +478,16 @@ def _errors_in(plan: Plan, documents: Mapping[str, Json]) -> Iterator[str]:
             violations += [(name, one) for one in wrong if one.pointer in remaining][:1]
     for name, finding in references[:1]:
         yield (
-            f"In {_documents(references)}, the gold has ids or references that `arbitre evaluate` refuses, for example "
-            f"in {name!a} at {finding.pointer}. Annotators vote separately on items and on references to them, so the "
-            "gold can keep a reference to an item that was left out. Correct these ids and references in the gold."
+            f"In {counted(len(references), 'document')}, the gold has ids or references that `arbitre evaluate` "
+            f"refuses, for example in {name!a} at {finding.pointer}. Annotators vote separately on items and on "
+            "references to them, so the gold can keep a reference to an item that was left out. Correct these ids and "
+            "references in the gold."
         )
     for name, finding in violations[:1]:
         yield (
-            f"In {_documents(violations)}, the gold violates the schema, for example in {name!a} at "
+            f"In {counted(len(violations), 'document')}, the gold violates the schema, for example in {name!a} at "
             f"{finding.pointer or '/'}: `{finding.message}`."
         )
-
-
-def _documents(found: Sequence[object]) -> str:
-    return f"{len(found)} document{'s' * (len(found) > 1)}"
 
 
 def _with_normalized_values(plan: Plan, document: Json) -> Json:

@@ -17,6 +17,7 @@ from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.corpus_sources import listed
 from arbitre.inputs.provenance import Provenance
 from arbitre.jobs.keywords import ReadingKeywords, option_sets
+from arbitre.language import counted
 from arbitre.options import COMPARATOR, AutomaticStrategy, Reading, spelled_out
 from arbitre.values import ABSENT
 
@@ -213,7 +214,7 @@ def agreement_with_others(
                 hint="Give annotators the same documents, with the same ids.",
             )
         if skipped := len(shared) - len(gold):
-            notes.append(f"{name}: the others have no consensus on {_counted(skipped)}; not compared.")
+            notes.append(f"{name}: the others have no consensus on {counted(skipped, 'document')}; not compared.")
         provenance = Provenance(tuple(others), f"unvalidated {strategy}" if len(others) > 1 else "unvalidated")
         sides = [(own, {key: [document] for key, document in documents.items()})]
         sides += [(systems[system], given) for system, given in answers.items()]
@@ -223,7 +224,7 @@ def agreement_with_others(
     for system, given in answers.items():
         needed = {key for evaluation in systems[system].values() for key in evaluation.document_table.ids}
         if missing := len(needed - given.keys()):
-            notes.append(f"{system}: {_counted(missing)} without a prediction; counted as empty.")
+            notes.append(f"{system}: {counted(missing, 'document')} without a prediction; counted as empty.")
     few = (note for evaluation in own.values() for note in _interval(evaluation).notes)
     return LeaveOneOut(own, systems, flagged, strategy, tuple(dict.fromkeys((*notes, *few))))
 
@@ -267,7 +268,3 @@ def _plain(evaluation: Evaluation) -> dict[str, Any]:
 def _interval(evaluation: Evaluation) -> Interval:
     """Return the interval of the pooled f1q."""
     return evaluation.interval("f1q", aggregate="micro")
-
-
-def _counted(documents: int) -> str:
-    return f"{documents} document{'s' * (documents != 1)}"

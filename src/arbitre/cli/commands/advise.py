@@ -12,13 +12,13 @@ from rich.text import Text
 import arbitre
 from arbitre import entities
 from arbitre.advice import Thresholds, findings_table, labels_at, shares_table
-from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.output.console import OutputOptions
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import DataError
 from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.options import readable_records
-from arbitre.language import percentage
+from arbitre.language import counted, percentage
 from arbitre.tables.terminal import render
 
 if TYPE_CHECKING:

@@ -13,11 +13,12 @@ from arbitre.agreement.category_distances import Measured, suggest_distances_on
 from arbitre.agreement.ratings import label
 from arbitre.cli.option_values import annotator_sources
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, Terminal, counted, titled
+from arbitre.cli.output.console import OutputOptions, Terminal, caveats
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.options import ReadOptions
+from arbitre.language import counted
 from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import escape_hidden, render
 
@@ -97,8 +98,7 @@ def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableTy
         yield render(tables.categories(agreement), width)
     if agreement.gamma:
         yield render(tables.list_gamma(agreement.gamma), width)
-    if agreement.notes:
-        yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in agreement.notes)))
+    yield from caveats(agreement.notes)
 
 
 def _label(path: str) -> str:

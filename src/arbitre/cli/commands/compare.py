@@ -13,7 +13,7 @@ from rich.text import Text
 import arbitre
 from arbitre.cli.option_values import BoundOptions, OverrideOptions, check_format_assertion, close
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, counted, titled
+from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.configurations import compare_choices, differing, table
 from arbitre.comparison import tables
@@ -24,6 +24,7 @@ from arbitre.errors import DataError, shell_quoted
 from arbitre.inputs.join import check_keys, swapped_names
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import is_corpus, read_document
+from arbitre.language import counted
 from arbitre.schema.describe import forces_pairs
 from arbitre.schema.loading.infer import infer
 from arbitre.tables.table import WHOLE

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from arbitre import confidence as measures
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.output.console import OutputOptions
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.confidence.calibration import bins_table, by_path_table, curve_table
@@ -22,6 +22,7 @@ from arbitre.inputs.open_files import expand_globs, split_name
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.reader import CELLS
 from arbitre.inputs.records import readable
+from arbitre.language import counted
 from arbitre.tables.terminal import render
 from arbitre.text.token_perplexity import logprobs_at
 from arbitre.values import ABSENT, Kind

@@ -14,11 +14,12 @@ from arbitre.agreement.agree import schema_of
 from arbitre.agreement.consensus.build import consensus_on
 from arbitre.agreement.consensus.queue import queue_files
 from arbitre.cli.option_values import annotator_sources, named_sources
-from arbitre.cli.output.console import OutputOptions, counted, titled
+from arbitre.cli.output.console import OutputOptions, caveats
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.options import ReadOptions
+from arbitre.language import counted
 from arbitre.options import LanguageName, Strategy
 from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
 
@@ -118,5 +119,4 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
         yield render(tables.errors(built), width)
     if built.systems:
         yield render(tables.systems(built), width)
-    if built.notes:
-        yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in built.notes)))
+    yield from caveats(built.notes)

@@ -14,12 +14,12 @@ from rich.text import Text
 from arbitre.classification import class_table
 from arbitre.cli.option_values import BoundOptions, close
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.result_tables import number
 from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.entities.entity_evaluation import evaluate
 from arbitre.entities.sentences import Sentences, read
-from arbitre.language import ENGLISH
+from arbitre.language import ENGLISH, counted
 from arbitre.options import AnnotationFormat, Denominator, Notation, Scheme
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import render

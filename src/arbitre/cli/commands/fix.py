@@ -9,11 +9,12 @@ from rich.text import Text
 
 from arbitre.causes.fixes import find_fixes
 from arbitre.causes.sample import documents_to_search
-from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.output.console import OutputOptions
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.options import ReadOptions
+from arbitre.language import counted
 from arbitre.storage.output_folder import paths_among, write_json
 from arbitre.tables.table import SCORE
 from arbitre.tables.terminal import render

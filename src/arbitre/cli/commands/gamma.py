@@ -10,8 +10,9 @@ from rich.text import Text
 from arbitre.agreement import tables
 from arbitre.agreement.agree_spans import SpanAgreement, agree_spans
 from arbitre.cli.option_values import annotator_sources
-from arbitre.cli.output.console import OutputOptions, counted, titled
+from arbitre.cli.output.console import OutputOptions, caveats
 from arbitre.inputs.annotation_files import AnnotationOptions
+from arbitre.language import counted
 from arbitre.options import Notation
 from arbitre.tables.terminal import escape_hidden, render
 
@@ -80,5 +81,4 @@ def _blocks(agreement: SpanAgreement, width: int) -> Iterator[RenderableType]:
     for table in (tables.spans(agreement), tables.exchanged_labels(agreement)):
         if table.size:
             yield render(table, width)
-    if agreement.notes:
-        yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in agreement.notes)))
+    yield from caveats(agreement.notes)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
-from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.output.console import OutputOptions
 from arbitre.errors import Problem
 from arbitre.gold.corrections import apply_decisions
+from arbitre.language import counted
 from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arbitre.cli.output.console import Terminal, counted
+from arbitre.cli.output.console import Terminal
 from arbitre.comparator.new_config import init_config
+from arbitre.language import counted
 
 
 def init(*, folder: Path, force: bool, no_color: bool, quiet: bool) -> None:

@@ -11,13 +11,14 @@ from arbitre.agreement.agree import schema_of
 from arbitre.agreement.consensus.leave_one_out import TITLE, WARNING, leave_one_out_on
 from arbitre.cli.option_values import annotator_sources, named_sources
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, counted, titled
+from arbitre.cli.output.console import OutputOptions, caveats
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.options import ReadOptions
+from arbitre.language import counted
 from arbitre.options import AutomaticStrategy
-from arbitre.tables.terminal import escape_hidden, render
+from arbitre.tables.terminal import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +65,6 @@ def _blocks(result: LeaveOneOut, width: int) -> Iterator[RenderableType]:
     yield render(tables.against_others(result), width)
     for system in result.systems:
         yield render(tables.against_others(result, system), width)
-    yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in (WARNING, *result.notes))))
+    yield from caveats((WARNING, *result.notes))
     first = next(iter(result.annotators.values()))
     yield result_tables.signature(first.signature)

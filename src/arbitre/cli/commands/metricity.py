@@ -10,9 +10,10 @@ from rich.text import Text
 
 import arbitre
 from arbitre.cli.option_values import OverrideOptions
-from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.output.console import OutputOptions
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.entry_metricity import claims_table, table
+from arbitre.language import counted
 from arbitre.options import CsvDialectName
 from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import render, split

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import typer
 
-from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.output.console import OutputOptions
 from arbitre.comparator.api import perturb_gold
 from arbitre.gold.entry_faults import FaultKind
 from arbitre.gold.perturb import RATES
+from arbitre.language import counted
 
 
 class Rate(NamedTuple):

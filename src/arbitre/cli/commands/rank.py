@@ -12,7 +12,7 @@ from rich.text import Text
 
 from arbitre.cli.option_values import BoundOptions, close, named_sources
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.progress import compare_with_progress
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
@@ -22,7 +22,7 @@ from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
 from arbitre.jobs.evaluation_options import EvaluationOptions
 from arbitre.jobs.ranking_job import FactorsResults, RankingJob, RankingResults, check_system_names
-from arbitre.language import ENGLISH
+from arbitre.language import ENGLISH, counted
 from arbitre.report.build_view import ranked
 from arbitre.report.statistics_text import detectable, lead, sampled
 from arbitre.signature import Signature

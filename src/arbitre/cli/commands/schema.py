@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, Terminal, counted
+from arbitre.cli.output.console import OutputOptions, Terminal
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.schemas import check_schema, infer_schema
@@ -18,6 +18,7 @@ from arbitre.dialects.translation import import_schema
 from arbitre.gold.checks import FEW
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.options import ReadOptions
+from arbitre.language import counted
 from arbitre.options import DialectName
 from arbitre.parsing.fast_json import compact
 from arbitre.schema.certificate import tables as certificate_tables

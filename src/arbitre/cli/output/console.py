@@ -12,10 +12,10 @@ from rich.text import Text
 from arbitre.language import ENGLISH, Language, Translator
 from arbitre.parsing.fast_json import json_text
 from arbitre.storage.output_folder import output_path, renamed
-from arbitre.tables.terminal import ShownTable
+from arbitre.tables.terminal import ShownTable, escape_hidden
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from rich.console import RenderableType
@@ -198,13 +198,10 @@ def titled(title: str, block: RenderableType) -> Group:
     return Group(Text(title, style="bold"), block)
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun in the singular or plural.
-
-    >>> counted(1, "system"), counted(2, "system"), counted(2, "entry", "entries")
-    ('1 system', '2 systems', '2 entries')
-    """
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+def caveats(notes: Sequence[str]) -> Iterator[Group]:
+    """Yield the block of the caveats, if there are any."""
+    if notes:
+        yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in notes)))
 
 
 def _console(*, plain: bool, stderr: bool = False) -> Console:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from rich.text import Text
 
-from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.console import titled
 from arbitre.comparison import tables
 from arbitre.corpus import tables as corpus_tables
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.corpus.tables import AVERAGES
-from arbitre.language import ENGLISH, percentage
+from arbitre.language import ENGLISH, counted, percentage
 from arbitre.paths import order
 from arbitre.tables.table import NONE, WHOLE
 from arbitre.tables.table import count as written_count

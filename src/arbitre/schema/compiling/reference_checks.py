@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import Problem, did_you_mean
+from arbitre.language import counted
 from arbitre.paths import STAR, wildcard
-from arbitre.schema.describe import KIND_NAMES, walk
+from arbitre.schema.describe import walk
 from arbitre.schema.nodes import Identity, Reference
 from arbitre.values import Kind
 
@@ -99,8 +100,8 @@ def _of_reference(
     parts = len(reference.key) or 1
     if all((len(identity.key) or 1) != parts for identity in several):
         names = f": {' and '.join(several[0].key)}" * bool(several[0].key)
-        fields = _fields(len(several[0].key) or 1)
-        yield f'A reference at {path} has {_fields(parts)}, but an id of "{reference.scope}" has {fields}{names}', None
+        given, fields = counted(parts, "field"), counted(len(several[0].key) or 1, "field")
+        yield f'A reference at {path} has {given}, but an id of "{reference.scope}" has {fields}{names}', None
     elif not reference.key:
         of_ids = frozenset(kind for identity in several for own in identity.kinds for kind in own)
         kinds -= {Kind.NULL}
@@ -109,9 +110,5 @@ def _of_reference(
             yield f"{message} {_named(of_ids)}", "Declare the same type for both."
 
 
-def _fields(number: int) -> str:
-    return "1 field" if number == 1 else f"{number} fields"
-
-
 def _named(kinds: Iterable[Kind]) -> str:
-    return " or ".join(KIND_NAMES[kind] for kind in sorted(kinds)) or "any value"
+    return " or ".join(kind.json_type for kind in sorted(kinds)) or "any value"
