@@ -6,6 +6,7 @@ import json
 import re
 import reprlib
 import shlex
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from itertools import accumulate
@@ -13,7 +14,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -180,25 +181,31 @@ def check_level(level: object) -> None:
         raise OptionError.of(f"Expected `level` to be between 0 and 1, got {shown(level)}", hint="95% is 0.95.")
 
 
-def missing_library(
-    library: str, extra: str | None, purpose: str, error: ImportError, kind: type[ArbitreError] = DataError
-) -> ArbitreError:
-    """Return the error for a library that cannot be imported.
+@contextmanager
+def optional_library(
+    library: str, extra: str | None, purpose: str, kind: type[ArbitreError] = DataError, file: str | None = None
+) -> Iterator[None]:
+    """Raise an error that says what to install if an import within this context fails.
 
     Args:
         library: Name of the library.
         extra: Extra of arbitre that contains it; None if there is none.
         purpose: Subject of the message, which needs the library.
-        error: The exception of the import.
         kind: Class of the error.
+        file: The file that needs the library, if any.
 
-    >>> print(missing_library("nltk", "text", "The distance `pk`", ImportError("No module named 'nltk'")))
-    The distance `pk` needs nltk, which cannot be imported: No module named 'nltk'
+    >>> with optional_library("nltk", "text", "The distance `pk`"):
+    ...     raise ImportError("No module named 'nltk'")
+    Traceback (most recent call last):
+    arbitre.errors.DataError: The distance `pk` needs nltk, which cannot be imported: No module named 'nltk'
       Install it: pip install 'arbitre[text]'
     """
-    message = f"{purpose} needs {library}, which cannot be imported: {error}"
-    wanted = library.lower() if extra is None else f"'arbitre[{extra}]'"
-    return kind.of(message, hint=f"Install it: pip install {wanted}")
+    try:
+        yield
+    except ImportError as error:
+        message = f"{purpose} needs {library}, which cannot be imported: {error}"
+        wanted = library.lower() if extra is None else f"'arbitre[{extra}]'"
+        raise kind.of(message, file=file, hint=f"Install it: pip install {wanted}") from error
 
 
 def folder_problem(folder: Path) -> Problem:

@@ -110,7 +110,7 @@ class TestFiles:
 
     def test_parquet_without_pyarrow_is_refused_before_comparing(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-        with pytest.raises(DataError, match="pyarrow is not installed") as caught:
+        with pytest.raises(DataError, match="needs pyarrow, which cannot be imported") as caught:
             parse_exports(["t.parquet"], ["t"])
         assert caught.value.file == "t.parquet"
 

@@ -398,9 +398,9 @@ class TestTables:
     @pytest.mark.parametrize("name", ["pandas", "polars"])
     def test_a_missing_library_is_named(self, name, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
-        with pytest.raises(arbitre.DataError, match=f"{name} is not installed") as caught:
+        with pytest.raises(arbitre.DataError, match=f"needs {name}, which cannot be imported") as caught:
             getattr(arbitre.evaluate(WORDS, TRIPLES), f"to_{name}")()
-        assert caught.value.hint == "pip install 'arbitre[frames]'"
+        assert caught.value.hint == "Install it: pip install 'arbitre[frames]'"
 
     @pytest.mark.parametrize("form", ["csv", "parquet"])
     def test_values_are_the_same_in_every_dialect(self, tmp_path, form):

@@ -251,5 +251,5 @@ def test_a_missing_extra_is_named(tmp_path, monkeypatch, module, source, options
     monkeypatch.setitem(sys.modules, module, None)
     path = write(tmp_path / source, "[1")
     error = refusal(path.parent if "folder" in source else path, **options)
-    assert error.hint == "pip install 'arbitre[corpus]'"
-    assert "is not installed" in error.message
+    assert error.hint == "Install it: pip install 'arbitre[corpus]'"
+    assert "which cannot be imported" in error.message

@@ -123,7 +123,7 @@ def test_a_projection_without_jmespath_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "jmespath", None)
     with pytest.raises(DataError) as caught:
         Projection.from_expressions({"gold": "a"})
-    assert caught.value.hint == "pip install 'arbitre[corpus]'"
+    assert caught.value.hint == "Install it: pip install 'arbitre[corpus]'"
 
 
 @pytest.mark.skipif(not SENAT.is_dir(), reason="the shared data are not here")

@@ -311,5 +311,5 @@ def test_without_the_extra_the_error_names_what_to_install(tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(arbitre.ArbitreError, match="vl-convert") as caught:
         write_figures(tmp_path, single().to_dict())
-    assert caught.value.hint == "pip install 'arbitre[report]'"
+    assert caught.value.hint == "Install it: pip install 'arbitre[report]'"
     assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,7 @@ import numpy as np
 from arbitre.arrays import exact_dot
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.diagnosis.repair import written_pointers
-from arbitre.errors import DataError, OptionError, check_integer, missing_library
+from arbitre.errors import DataError, OptionError, check_integer, optional_library
 from arbitre.language import Translator
 from arbitre.paths import order
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
@@ -108,11 +108,9 @@ class Calibration:
 
 def _library() -> tuple[Any, Any]:
     """Return `sklearn.metrics` and its function for calibration curves. Raises DataError if it is not installed."""
-    try:
+    with optional_library("scikit-learn", "calibration", "Calibration"):
         from sklearn import metrics  # noqa: PLC0415  (optional, loads slowly)
         from sklearn.calibration import calibration_curve  # noqa: PLC0415  (optional, loads slowly)
-    except ImportError as error:
-        raise missing_library("scikit-learn", "calibration", "Calibration", error) from error
     return metrics, calibration_curve
 
 

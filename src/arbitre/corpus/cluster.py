@@ -25,7 +25,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from arbitre.corpus.checkpoints import write_checkpoint
-from arbitre.errors import ArbitreError, DataError
+from arbitre.errors import ArbitreError, DataError, optional_library
 from arbitre.inputs.open_files import Workers
 from arbitre.interpreter import collecting_rarely
 from arbitre.version import __version__
@@ -260,12 +260,8 @@ class ClusterRun:
 
 
 def _client(scheduler: str) -> Any:  # noqa: ANN401  (Dask is optional)
-    try:
+    with optional_library("Dask", "dask", "Comparing on a cluster", ArbitreError):
         from distributed import Client  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise ArbitreError.of(
-            "Dask is not installed; comparing on a cluster requires it", hint="pip install 'arbitre[dask]'"
-        ) from None
     try:
         return Client(scheduler, timeout=CONNECTION_TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:

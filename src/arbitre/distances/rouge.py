@@ -26,7 +26,7 @@ from arbitre.distances.base import DeferredPool, Distance, Facts, check_distance
 from arbitre.distances.edit import INDEL
 from arbitre.distances.ngrams import ngrams, skipgrams, tokens
 from arbitre.distances.sets import build_bags, dice
-from arbitre.errors import DataError, OptionError, SchemaError, did_you_mean, missing_library, shown
+from arbitre.errors import DataError, OptionError, SchemaError, did_you_mean, optional_library, shown
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -140,10 +140,8 @@ class RougeScore(NamedTuple):
 
 def _library(purpose: str) -> tuple[Any, Any]:
     """Import rouge-score, which loads slowly; return its scorer module and the Porter stemmer that it uses."""
-    try:
+    with optional_library("rouge-score", "text", purpose):
         from rouge_score import rouge_scorer, tokenizers  # noqa: PLC0415  (optional, loads slowly)
-    except ImportError as error:
-        raise missing_library("rouge-score", "text", purpose, error) from error
     return rouge_scorer, tokenizers
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from arbitre.distances.base import DeferredPool, Distance, Facts, check_distances
 from arbitre.distances.ngrams import tokens
 from arbitre.distances.sets import build_bags
-from arbitre.errors import OptionError, SchemaError, did_you_mean, missing_library, shown
+from arbitre.errors import OptionError, SchemaError, did_you_mean, optional_library, shown
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -38,10 +38,8 @@ BOUND_MARGIN: Final = 1e-12
 
 def _metrics(name: str) -> Any:  # noqa: ANN401  (a module that may not be installed)
     """Import and return `sacrebleu.metrics`, which loads slowly. Raises SchemaError if it is not installed."""
-    try:
+    with optional_library("sacrebleu", "text", f"The distance `{name}`", SchemaError):
         from sacrebleu import metrics  # noqa: PLC0415  (optional, loads slowly)
-    except ImportError as error:
-        raise missing_library("sacrebleu", "text", f"The distance `{name}`", error, SchemaError) from error
     return metrics
 
 
@@ -271,10 +269,8 @@ def require_nltk(purpose: str) -> Any:  # noqa: ANN401  (a module that may not b
     Raises:
         SchemaError: nltk is not installed.
     """
-    try:
+    with optional_library("nltk", "text", purpose, SchemaError):
         from nltk.translate import bleu_score  # noqa: PLC0415  (optional, loads slowly)
-    except ImportError as error:
-        raise missing_library("nltk", "text", purpose, error, SchemaError) from error
     return bleu_score
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, Final, Self
 from zipfile import BadZipFile
 
-from arbitre.errors import DataError, did_you_mean, missing_library
+from arbitre.errors import DataError, did_you_mean, optional_library
 from arbitre.inputs.document_ids import quote_names
 from arbitre.inputs.open_files import is_compressed, open_source, split_name
 from arbitre.parsing import strict_json
@@ -173,10 +173,8 @@ def sheet_note(path: Path, remedy: str) -> str | None:
 @contextmanager
 def _workbook(path: Path) -> Iterator[dict[str, Any]]:
     """Open a workbook. Yields its sheets by name, in order; those without cells, such as charts, are left out."""
-    try:
+    with optional_library("openpyxl", "excel", "An Excel workbook"):
         import openpyxl  # noqa: PLC0415  (an extra)
-    except ImportError as error:
-        raise missing_library("openpyxl", "excel", "An Excel workbook", error) from None
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:

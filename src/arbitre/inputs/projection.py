@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.errors import DataError, Problem, did_you_mean
+from arbitre.errors import DataError, Problem, did_you_mean, optional_library
 from arbitre.parsing import strict_json
 from arbitre.values import SIDES
 
@@ -93,12 +93,8 @@ class Projection:
 
 
 def _library() -> ModuleType:
-    try:
+    with optional_library("jmespath", "corpus", "A projection"):
         import jmespath  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise DataError.of(
-            "jmespath is not installed; projections require it", hint="pip install 'arbitre[corpus]'"
-        ) from None
     return jmespath
 
 

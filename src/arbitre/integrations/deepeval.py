@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
-from arbitre.integrations import framework
+from arbitre.errors import MissingLibraryError, optional_library
 from arbitre.values import ABSENT
 
-with framework("deepeval", __name__):
+with optional_library("deepeval", None, __name__, MissingLibraryError):
     from deepeval.errors import MissingTestCaseParamsError
     from deepeval.metrics import BaseMetric
 

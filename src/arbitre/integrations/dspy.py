@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
-from arbitre.errors import OptionError, did_you_mean
-from arbitre.integrations import framework
+from arbitre.errors import MissingLibraryError, OptionError, did_you_mean, optional_library
 from arbitre.values import ABSENT
 
-with framework("dspy", __name__):
+with optional_library("dspy", None, __name__, MissingLibraryError):
     import dspy
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from arbitre.comparator.grader import Grader
-from arbitre.integrations import framework
+from arbitre.errors import MissingLibraryError, optional_library
 from arbitre.tally import Tally
 from arbitre.values import ABSENT
 
-with framework("inspect-ai", __name__):
+with optional_library("inspect-ai", None, __name__, MissingLibraryError):
     from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer, stderr
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from arbitre.comparator.grader import Grader
-from arbitre.errors import OptionError, did_you_mean
-from arbitre.integrations import framework
+from arbitre.errors import MissingLibraryError, OptionError, did_you_mean, optional_library
 from arbitre.values import ABSENT
 
-with framework("mlflow", __name__):
+with optional_library("mlflow", None, __name__, MissingLibraryError):
     from mlflow.entities import Feedback
     from mlflow.genai.scorers import Scorer, scorer
 

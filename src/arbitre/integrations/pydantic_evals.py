@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from arbitre.comparator.grader import Grader
-from arbitre.integrations import framework
+from arbitre.errors import MissingLibraryError, optional_library
 from arbitre.values import as_tuple
 
-with framework("pydantic-evals", __name__):
+with optional_library("pydantic-evals", None, __name__, MissingLibraryError):
     from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorContext
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import scipy
 
-from arbitre.errors import OptionError, SolverError, check_integer, missing_library
+from arbitre.errors import OptionError, SolverError, check_integer, optional_library
 from arbitre.interpreter import call_interruptibly
 from arbitre.matching.assignment import TIE, assign_all
 from arbitre.matching.coupling import (
@@ -363,14 +363,12 @@ _IMPORT_LOCK: Final = threading.Lock()
 
 def import_pot() -> ModuleType:
     """Import POT and return it. Raises SolverError if it is not installed."""
-    try:
+    with optional_library("POT", None, "Transport", SolverError):
         if "ot" not in sys.modules:
             with _IMPORT_LOCK, warnings.catch_warnings():  # it changes the warning filters of all threads
                 warnings.simplefilter("ignore")  # SyntaxWarning about an escape sequence, when POT is compiled
                 import ot  # noqa: PLC0415  (it loads slowly, and few comparisons need it)
         import ot  # noqa: PLC0415
-    except ImportError as error:
-        raise missing_library("POT", None, "Transport", error, SolverError) from error
     return ot  # type: ignore[no-any-return]
 
 

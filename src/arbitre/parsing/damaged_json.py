@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
-from arbitre.errors import DataError
+from arbitre.errors import optional_library
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -385,11 +385,6 @@ def version() -> str:
 
 
 def _library() -> ModuleType:
-    try:
+    with optional_library("json-repair", "corpus", "Lenient reading"):
         import json_repair  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise DataError.of(
-            "json-repair is not installed; lenient reading requires it",
-            hint="pip install 'arbitre[corpus]'",
-        ) from None
     return json_repair

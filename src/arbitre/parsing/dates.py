@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib import metadata, util
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.errors import SchemaError, did_you_mean
+from arbitre.errors import SchemaError, did_you_mean, optional_library
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -118,13 +118,8 @@ _DAY_WORDS: Final = re.compile("[0-9]{1,2}")
 
 def check_languages(languages: Sequence[str]) -> str:
     """Return the version of dateparser. Raises SchemaError if it is not installed or does not know a language."""
-    try:
+    with optional_library("dateparser", "dates", "`languages`", SchemaError):
         from dateparser.data.languages_info import language_order  # noqa: PLC0415  (an extra)
-    except ImportError as error:
-        raise SchemaError.of(
-            f"`languages` needs dateparser, which cannot be imported: {error}",
-            hint="Install it: pip install 'arbitre[dates]'",
-        ) from error
     for number, language in enumerate(languages):
         if language not in language_order:
             raise SchemaError.of(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
-from arbitre.errors import ArbitreError, clipped, show_hidden
+from arbitre.errors import ArbitreError, clipped, optional_library, show_hidden
 from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import compact, json_text, to_plain
 from arbitre.paths import order
@@ -206,13 +206,8 @@ def write_figures(
 
 
 def _converter() -> ModuleType:
-    try:
+    with optional_library("vl-convert-python", "report", "Drawing figures", ArbitreError):
         return import_module("vl_convert")
-    except ImportError as error:
-        raise ArbitreError.of(
-            "Figures need the package vl-convert-python, which is not installed",
-            hint="pip install 'arbitre[report]'",
-        ) from error
 
 
 _ENTRIES: Final = re.compile(rb"(?:\n +/\w+ \d+ 0 R){2,}")

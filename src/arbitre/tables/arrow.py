@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.errors import DataError, unreadable
+from arbitre.errors import optional_library, unreadable
 from arbitre.storage.columns import LazySequence
 from arbitre.values import Json
 
@@ -155,15 +155,10 @@ def is_installed() -> bool:
 
 def import_pyarrow(path: Path | None = None) -> Any:  # noqa: ANN401
     """Import pyarrow. Raises DataError if it is not installed; `path` is the file that requires it, if any."""
-    try:
+    file = None if path is None else str(path)
+    with optional_library("pyarrow", "corpus", "An Arrow table, .parquet or .zst file", file=file):
         import pyarrow as pa  # noqa: PLC0415  (an extra)
         import pyarrow.parquet  # noqa: PLC0415
-    except ImportError:
-        raise DataError.of(
-            "pyarrow is not installed; Arrow tables, .parquet and .zst files require it",
-            file=None if path is None else str(path),
-            hint="pip install 'arbitre[corpus]'",
-        ) from None
     return pa
 
 

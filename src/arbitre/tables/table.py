@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
 import numpy as np
 from markupsafe import Markup
 
-from arbitre.errors import DataError, OptionError, did_you_mean, show_hidden
+from arbitre.errors import OptionError, did_you_mean, optional_library, show_hidden
 from arbitre.language import Language, Translator, percentage
 from arbitre.tables import arrow
 from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
@@ -378,18 +378,14 @@ class Table(Mapping[str, "Values"]):
 
     def to_pandas(self) -> Any:  # noqa: ANN401  (pandas is optional)
         """Return a `pandas.DataFrame`. Raises DataError if pandas is not installed."""
-        try:
+        with optional_library("pandas", "frames", "`to_pandas`"):
             import pandas as pd  # noqa: PLC0415  (optional)
-        except ImportError:
-            raise _not_installed("pandas") from None
         return pd.DataFrame({name: _plain(column) for name, column in self.items()})
 
     def to_polars(self) -> Any:  # noqa: ANN401  (polars is optional)
         """Return a `polars.DataFrame`; missing values are null. Raises DataError if Polars is not installed."""
-        try:
+        with optional_library("polars", "frames", "`to_polars`"):
             import polars as pl  # noqa: PLC0415  (optional)
-        except ImportError:
-            raise _not_installed("polars") from None
         columns = {
             name: pl.from_arrow(column.array) if isinstance(column, arrow.ArrowTexts) else _plain(column)
             for name, column in self.items()
@@ -414,10 +410,6 @@ def _numeric(values: Values) -> bool:
 
 def _plain(column: Values) -> Any:  # noqa: ANN401  (an array or a list)
     return column if isinstance(column, np.ndarray) else list(column)
-
-
-def _not_installed(name: str) -> DataError:
-    return DataError.of(f"{name} is not installed", hint="pip install 'arbitre[frames]'")
 
 
 def _broken(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from arbitre.agreement.consensus.places import SCALAR
-from arbitre.errors import OptionError, missing_library
+from arbitre.errors import OptionError, optional_library
 from arbitre.tables.table import Table
 from arbitre.values import Kind
 
@@ -107,8 +107,6 @@ def _most_probable(places: Sequence[Place]) -> dict[Place, tuple[int, ...]]:
 
 def _model() -> Any:  # noqa: ANN401  (of a library that may not be installed)
     """Return an untrained model. Raises DataError if crowd-kit is not installed."""
-    try:
+    with optional_library("crowd-kit", "consensus", "The strategy dawid-skene"):
         from crowdkit.aggregation import DawidSkene  # noqa: PLC0415  (optional, loads slowly)
-    except ImportError as error:
-        raise missing_library("crowd-kit", "consensus", "The strategy dawid-skene", error) from error
     return DawidSkene()

@@ -24,7 +24,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
 from arbitre import interpreter
-from arbitre.errors import DataError, Problem, SchemaError, clipped, folder_problem, nearest, shown
+from arbitre.errors import DataError, Problem, SchemaError, clipped, folder_problem, nearest, optional_library, shown
 from arbitre.parsing.fast_json import count_values
 from arbitre.paths import escape, order, pointer
 from arbitre.values import Json, canonical, check_depth, check_keys, check_number, kind_of
@@ -428,12 +428,8 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 def _parse_yaml(text: str, what: str, file: str) -> Json:
     """Return the JSON value of a YAML text. Raises SchemaError."""
-    try:
+    with optional_library("PyYAML", "yaml", f"Reading the {what} in YAML", SchemaError, file):
         import yaml  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise SchemaError.of(
-            f"PyYAML is not installed; a {what} in YAML requires it", file=file, hint="pip install 'arbitre[yaml]'"
-        ) from None
 
     try:
         loader = _loader_class(yaml, what, file)(text)
