@@ -20,6 +20,7 @@ from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.records import Failure, Record
 from arbitre.parsing.json_form import json_form
 from arbitre.parsing.strict_json import check_value
+from arbitre.storage.output_folder import paths_among
 from arbitre.storage.temporary import TemporaryFolder
 from arbitre.values import ABSENT, as_tuple, check
 
@@ -162,11 +163,12 @@ class Sources:
         notes = (*joined.notes, *self._sheet_notes(reading or ReadOptions()))
         return replace(joined, notes=notes, provenance=provenance)
 
-    def files(self, reading: ReadOptions | None = None) -> list[str | Path]:
-        """Return the files and folders that the documents are read from. Raises DataError if a glob matches none."""
+    def files(self, reading: ReadOptions) -> list[str | Path]:
+        """Return the files and folders that are read, also for projections. Raises DataError if a glob matches none."""
+        project = [] if reading.project is None else paths_among(reading.project.file)
         if self.manifest is not None:
-            return [*Manifest(self.manifest, reading or ReadOptions()).files()]
-        return [*expand_globs([*paths_in(self.gold), *paths_in(self.predicted), *paths_in(self.pairs)])]
+            return [*Manifest(self.manifest, reading).files(), *project]
+        return [*expand_globs([*paths_in(self.gold), *paths_in(self.predicted), *paths_in(self.pairs)]), *project]
 
     def _sheet_notes(self, reading: ReadOptions) -> Iterator[str]:
         """Yield a note for each workbook of which only the first of several sheets is read."""

@@ -694,5 +694,4 @@ def result_names(options: EvaluationOptions) -> tuple[str, ...]:
 
 def input_files(plan: Plan, sources: Sources, reading: ReadOptions, options: EvaluationOptions) -> list[str | Path]:
     """Return the files and folders that an evaluation reads."""
-    project = None if reading.project is None else reading.project.file
-    return [*plan.inputs, *sources.files(reading), *paths_among([options.source, options.provenance, project])]
+    return [*plan.inputs, *sources.files(reading), *paths_among([options.source, options.provenance])]

@@ -15,7 +15,7 @@ from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.options import ReadOptions
 from arbitre.language import counted
-from arbitre.storage.output_folder import paths_among, write_json
+from arbitre.storage.output_folder import write_json
 from arbitre.tables.table import SCORE
 from arbitre.tables.terminal import render
 
@@ -41,8 +41,7 @@ def fix(
     """List the changes that repair the causes of faults, and write an overlay with the accepted ones."""
     screen = output.terminal()
     plan = Comparator(schema, **options).plan
-    project = [] if reading.project is None else paths_among(reading.project.file)
-    out = screen.destination(out, inputs=[*plan.inputs, *project, *sources.files(reading)], force=force)
+    out = screen.destination(out, inputs=[*plan.inputs, *sources.files(reading)], force=force)
     joined = sources.joined(reading.for_plan(plan))
     for note in joined.notes:
         screen.note(note)

@@ -23,7 +23,7 @@ from arbitre.options import DialectName
 from arbitre.parsing.fast_json import compact
 from arbitre.schema.certificate import tables as certificate_tables
 from arbitre.schema.describe import settings
-from arbitre.storage.output_folder import paths_among, write_json
+from arbitre.storage.output_folder import write_json
 from arbitre.suggestions.aliases import suggest_corpus_aliases
 from arbitre.suggestions.suggested_gate import suggest_gate as gate_for
 from arbitre.tables.table import WHOLE
@@ -261,8 +261,7 @@ def suggest_aliases(
     """
     screen = output.terminal()
     plan = Comparator(schema, **options).plan
-    project = [] if reading.project is None else paths_among(reading.project.file)
-    out = screen.destination(out, inputs=[*plan.inputs, *project, *sources.files(reading)], force=force)
+    out = screen.destination(out, inputs=[*plan.inputs, *sources.files(reading)], force=force)
     suggested = suggest_corpus_aliases(plan, _pairs(screen, plan, sources, reading))
     _print(screen, suggested, out)
     if not screen.as_json:
@@ -289,8 +288,7 @@ def suggest_gate(
     """
     screen = output.terminal()
     plan = Comparator(schema, **options).plan
-    project = [] if reading.project is None else paths_among(reading.project.file)
-    out = screen.destination(out, inputs=[*plan.inputs, *project, *sources.files(reading)], force=force)
+    out = screen.destination(out, inputs=[*plan.inputs, *sources.files(reading)], force=force)
     suggested = gate_for(plan, _pairs(screen, plan, sources, reading), seed=seed)
     _print(screen, suggested, out)
     if not screen.as_json:
