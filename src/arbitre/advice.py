@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from arbitre.values import kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from arbitre.classification import Confusion
     from arbitre.values import Json
 
 Labels = Mapping[str, int] | Iterable[str]
@@ -29,15 +30,6 @@ RESAMPLES: Final = 9_999
 """Number of random permutations, if a class is too rare for the chi-square distribution."""
 LEAST_EXPECTED: Final = 5
 """Minimum expected count of every class for which the chi-square distribution is used (Cochran, 1954)."""
-
-
-class Confusion(Protocol):
-    """A confusion matrix: rows are gold labels, columns are predicted labels; the label None counts no value."""
-
-    @property
-    def labels(self) -> Sequence[Json]: ...
-    @property
-    def matrix(self) -> Any: ...  # noqa: ANN401  (an array)
 
 
 @formerly(alpha="significance")

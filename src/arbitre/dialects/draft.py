@@ -23,8 +23,8 @@ def is_number(value: Json) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
 
 
-class Kind(NamedTuple):
-    """A kind of value that another tool accepts for a parameter.
+class ParameterType(NamedTuple):
+    """A type of value that another tool accepts for a parameter.
 
     Attributes:
         accepts: Returns whether a value is accepted.
@@ -35,12 +35,12 @@ class Kind(NamedTuple):
     text: str
 
 
-AMOUNT: Final = Kind(lambda value: is_number(value) and value >= 0, "a number of at least 0")
-OPTIONAL_AMOUNT: Final = Kind(lambda value: value is None or AMOUNT.accepts(value), f"{AMOUNT.text}, or null")
-INTEGER: Final = Kind(lambda value: isinstance(value, int) and not isinstance(value, bool), "an integer")
-TEXT: Final = Kind(lambda value: isinstance(value, str), "a text")
-LIST: Final = Kind(lambda value: isinstance(value, list), "a list")
-OBJECT: Final = Kind(lambda value: isinstance(value, dict), "an object")
+AMOUNT: Final = ParameterType(lambda value: is_number(value) and value >= 0, "a number of at least 0")
+OPTIONAL_AMOUNT: Final = ParameterType(lambda value: value is None or AMOUNT.accepts(value), f"{AMOUNT.text}, or null")
+INTEGER: Final = ParameterType(lambda value: isinstance(value, int) and not isinstance(value, bool), "an integer")
+TEXT: Final = ParameterType(lambda value: isinstance(value, str), "a text")
+LIST: Final = ParameterType(lambda value: isinstance(value, list), "a list")
+OBJECT: Final = ParameterType(lambda value: isinstance(value, dict), "an object")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Draft:
     def expect_parameters(
         self,
         parameters: Mapping[str, Json],
-        kinds: Mapping[str, Kind],
+        kinds: Mapping[str, ParameterType],
         position: Position,
         key: str,
         *,

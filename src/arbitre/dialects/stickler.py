@@ -14,7 +14,7 @@ from arbitre.errors import nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from arbitre.dialects.draft import Draft, Kind
+    from arbitre.dialects.draft import Draft, ParameterType
     from arbitre.dialects.position import Position
     from arbitre.values import Json
 
@@ -245,7 +245,7 @@ _COMPARATORS: Final = {
     "DateComparator": _date,
     "NormalizedComparator": _normalized,
 }
-_PARAMETERS: Final[Mapping[str, Mapping[str, Kind]]] = {
+_PARAMETERS: Final[Mapping[str, Mapping[str, ParameterType]]] = {
     "NumericComparator": {
         "relative_tolerance": AMOUNT,
         "absolute_tolerance": AMOUNT,

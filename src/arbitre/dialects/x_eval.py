@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.dialects.draft import INTEGER, LIST, OPTIONAL_AMOUNT, Kind
+from arbitre.dialects.draft import INTEGER, LIST, OPTIONAL_AMOUNT, ParameterType
 from arbitre.errors import nearest as similar
 
 if TYPE_CHECKING:
@@ -26,11 +26,13 @@ _KNOWN: Final = (_COMPARE, _TRANSFORM, _ALIGN, _SKIP)
 _STEPS: Final = {"lowercase": "lower", "strip": "strip", "normalize_whitespace": "squash-space"}
 """Normalisers by transform."""
 _TYPES: Final = ("float", "int", "str", "bool")
-_PARAMETERS: Final[Mapping[tuple[str, str], Mapping[str, Kind]]] = {
-    (_COMPARE, "numeric"): {"tolerance": Kind(lambda value: not value or isinstance(value, dict), "an object")},
+_PARAMETERS: Final[Mapping[tuple[str, str], Mapping[str, ParameterType]]] = {
+    (_COMPARE, "numeric"): {
+        "tolerance": ParameterType(lambda value: not value or isinstance(value, dict), "an object")
+    },
     (_COMPARE, "oneof"): {"values": LIST},
     (_TRANSFORM, "round_digits"): {"digits": INTEGER},
-    (_TRANSFORM, "type_convert"): {"to": Kind(lambda value: value in _TYPES, " or ".join(_TYPES))},
+    (_TRANSFORM, "type_convert"): {"to": ParameterType(lambda value: value in _TYPES, " or ".join(_TYPES))},
 }
 """Accepted parameters by keyword and name."""
 _TOLERANCE: Final = {"abs": OPTIONAL_AMOUNT, "rel": OPTIONAL_AMOUNT}

@@ -235,7 +235,7 @@ EMPTY: Final[tuple[Json, ...]] = (None, "", [])
 
 
 @dataclass(slots=True)
-class Edit:
+class Replacement:
     """The replacement of one or two entries of a list.
 
     Attributes:
@@ -250,22 +250,22 @@ class Edit:
     predicted: list[tuple[int, int, Tokens]] = field(default_factory=list)
 
 
-def drop(_entries: Sequence[Json], _: np.random.Generator) -> Edit:
+def drop(_entries: Sequence[Json], _: np.random.Generator) -> Replacement:
     """Drop an entry."""
-    return Edit(([],), [(0, ())])
+    return Replacement(([],), [(0, ())])
 
 
-def duplicate(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:
+def duplicate(entries: Sequence[Json], _: np.random.Generator) -> Replacement | None:
     """Repeat an entry."""
-    return Edit(([entries[0], entries[0]],), [(0, ())], [(0, 0, ()), (0, 1, ())])
+    return Replacement(([entries[0], entries[0]],), [(0, ())], [(0, 0, ()), (0, 1, ())])
 
 
-def add(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
+def add(entries: Sequence[Json], rng: np.random.Generator) -> Replacement | None:
     """Add an entry with the keys of this one and random values after it."""
-    return Edit(([entries[0], invent(entries[0], rng)],), [], [(0, 1, ())])
+    return Replacement(([entries[0], invent(entries[0], rng)],), [], [(0, 1, ())])
 
 
-def split(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
+def split(entries: Sequence[Json], rng: np.random.Generator) -> Replacement | None:
     """Split an entry into two or three. Each gets part of the lists, and all other values of the entry."""
     entry = entries[0]
     lists = _lists(entry)
@@ -278,10 +278,10 @@ def split(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
         | {key: items[len(items) * part // parts : len(items) * (part + 1) // parts] for key, items in lists.items()}
         for part in range(parts)
     ]
-    return Edit((pieces,), [(0, ())], [(0, part, ()) for part in range(parts)])
+    return Replacement((pieces,), [(0, ())], [(0, part, ()) for part in range(parts)])
 
 
-def merge(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:
+def merge(entries: Sequence[Json], _: np.random.Generator) -> Replacement | None:
     """Merge two entries that have items in the same list: join the lists, keep the other values of the first."""
     first, *others = entries
     if not others or not isinstance(first, dict) or not isinstance(others[0], dict):
@@ -293,10 +293,10 @@ def merge(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:
     joined = {
         key: [*kept.get(key, []), *items] for key, items in added.items() if first.get(key) is None or key in kept
     }
-    return Edit(([first | joined], []), [(0, ()), (1, ())], [(0, 0, ())])
+    return Replacement(([first | joined], []), [(0, ()), (1, ())], [(0, 0, ())])
 
 
-def swap(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
+def swap(entries: Sequence[Json], rng: np.random.Generator) -> Replacement | None:
     """Swap a field of two entries that has different values."""
     if len(entries) < 2:  # noqa: PLR2004
         return None
@@ -310,10 +310,10 @@ def swap(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
         return None
     place = differing[int(rng.integers(len(differing)))]
     first, second = (put(entries[0], place, right[place]), put(entries[1], place, left[place]))
-    return Edit(([first], [second]), [(0, place), (1, place)], [(1, 0, place), (0, 0, place)])
+    return Replacement(([first], [second]), [(0, place), (1, place)], [(1, 0, place), (0, 0, place)])
 
 
-def move(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
+def move(entries: Sequence[Json], rng: np.random.Generator) -> Replacement | None:
     """Move a value to another entry, or to another field of the same entry.
 
     List items are moved to the end of another list that does not contain them, other values into a field that is empty.
@@ -328,7 +328,7 @@ def move(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
     container = at(edited[number], target) if isinstance(source[-1], int) else None
     place = (*target, len(container)) if isinstance(container, list) else target
     edited[number] = put(edited[number], place, value)
-    return Edit(tuple([item] for item in edited), [(0, source)], [(number, 0, place)])
+    return Replacement(tuple([item] for item in edited), [(0, source)], [(number, 0, place)])
 
 
 def _moves(entries: Sequence[Json]) -> Iterator[tuple[Tokens, int, Tokens]]:
@@ -354,17 +354,21 @@ def _takes(items: Sequence[Json], item: Json) -> bool:
     return bool(items) and all(type(other) is type(item) and not equal(other, item) for other in items)
 
 
-def noise(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
+def noise(entries: Sequence[Json], rng: np.random.Generator) -> Replacement | None:
     """Misread characters of all texts of an entry."""
     entry = entries[0]
     places = [place for place, text in _texts(entry) if any(char.isalnum() for char in text)]
     for place in places:
         text = at(entry, place)
         entry = put(entry, place, add_noise(text, rng)) if isinstance(text, str) else entry
-    return Edit(([entry],), [(0, place) for place in places], [(0, 0, place) for place in places]) if places else None
+    return (
+        Replacement(([entry],), [(0, place) for place in places], [(0, 0, place) for place in places])
+        if places
+        else None
+    )
 
 
-FAULTS: Final[Mapping[FaultKind, tuple[int, Callable[[Sequence[Json], np.random.Generator], Edit | None]]]] = {
+FAULTS: Final[Mapping[FaultKind, tuple[int, Callable[[Sequence[Json], np.random.Generator], Replacement | None]]]] = {
     FaultKind.SPLIT: (1, split),
     FaultKind.MERGE: (2, merge),
     FaultKind.MOVE: (2, move),

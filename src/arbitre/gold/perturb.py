@@ -17,7 +17,7 @@ from arbitre.values import check
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from arbitre.gold.entry_faults import Edit
+    from arbitre.gold.entry_faults import Replacement
     from arbitre.paths import Path
     from arbitre.values import Json
 
@@ -181,7 +181,7 @@ class _Planter:
         """
         order = self.places.permutation(len(items)).tolist() if rates else []
         free = _FreePositions(len(items))
-        edits: list[tuple[FaultKind, list[int], Edit]] = []
+        edits: list[tuple[FaultKind, list[int], Replacement]] = []
         for kind, rate in rates.items():
             count = int(rate * len(items) + self.places.random())  # rounded at random, so that the mean is the rate
             for position in order:
@@ -208,7 +208,7 @@ class _Planter:
 
     def _edit(
         self, kind: FaultKind, items: Sequence[Json], position: int, free: _FreePositions
-    ) -> tuple[list[int], Edit] | None:
+    ) -> tuple[list[int], Replacement] | None:
         """Return a fault of an entry, or of an entry and the next free one, and their positions; None if impossible."""
         size, fault = FAULTS[kind]
         following = free.first(position + 1) if size > 1 else None

@@ -33,16 +33,16 @@ MAX_WORD: Final = 30
 MAX_OCCURRENCES: Final = 1000
 """Maximum number of occurrences of one value that are looked at."""
 
-Kind = Literal["gold", "predicted", "entry"]
+MarkKind = Literal["gold", "predicted", "entry"]
 
-SHARES: Final[dict[Kind, float]] = {"gold": 1.0, "predicted": 0.9, "entry": 0.5}
+SHARES: Final[dict[MarkKind, float]] = {"gold": 1.0, "predicted": 0.9, "entry": 0.5}
 """How much the occurrence of a value counts in the choice of the excerpt, relative to a gold value."""
 
 
 class _Mark(NamedTuple):
     start: int
     end: int
-    kind: Kind
+    kind: MarkKind
 
 
 class Mark(_Mark):
@@ -78,7 +78,7 @@ class _Occurrence(NamedTuple):
 
     start: int
     end: int
-    kind: Kind
+    kind: MarkKind
     value: int
     weight: float
 
@@ -114,12 +114,12 @@ class SearchableText(PlacedText):
         )
         return Excerpt(self.text[start:end], first, tuple(marks))
 
-    def _occurrences(self, sides: Mapping[Kind, list[Json]]) -> Iterator[_Occurrence]:
+    def _occurrences(self, sides: Mapping[MarkKind, list[Json]]) -> Iterator[_Occurrence]:
         """Yield the occurrences of all values; other values of the entry that are on another side too are left out.
 
         A value that occurs only approximately is left out where another value occurs exactly.
         """
-        known: dict[tuple[Kind, bool, str], int] = {}
+        known: dict[tuple[MarkKind, bool, str], int] = {}
         exact, near = list[_Occurrence](), list[_Occurrence]()
         for kind, values in sides.items():
             for value in _leaves(values):

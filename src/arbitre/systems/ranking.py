@@ -395,44 +395,42 @@ def rank(
         for score_name in names
     }
     by_path = side_by_side({name: systems[name].by_path for name in ordered}, score)
+    ranked = tuple(
+        RankedSystem(
+            name,
+            estimates[name],
+            None if (floor := systems[name].chance_floor) is None else value(floor, score),
+            int(systems[name].document_table.failed.sum()),
+            systems[name].document_quality.mean,
+            scores[name],
+            {score_name: places[score_name][name] for score_name in names},
+            fmean(places[score_name][name] for score_name in names),
+            loss_shares(systems[name].by_path),
+        )
+        for name in ordered
+    )
     first, size = systems[ordered[0]], compared_size(list(samples.values()), score, aggregate)
+    notes = (
+        *_measures(systems),
+        *_undefined(score, size.documents, len(samples[ordered[0]].keys)),
+        *(note for name in ordered for note in estimates[name].notes),
+        *underpowered_note(pairs, level),
+    )
     return Ranking(
-        score,
-        aggregate,
-        level,
-        tuple(
-            RankedSystem(
-                name,
-                estimates[name],
-                None if (floor := systems[name].chance_floor) is None else value(floor, score),
-                int(systems[name].document_table.failed.sum()),
-                systems[name].document_quality.mean,
-                scores[name],
-                {score_name: places[score_name][name] for score_name in names},
-                fmean(places[score_name][name] for score_name in names),
-                loss_shares(systems[name].by_path),
-            )
-            for name in ordered
-        ),
-        pairs,
-        _indistinguishable_groups(ordered, pairs, level),
-        by_path,
-        {path: _best(known) for path, known in by_path.items()},
-        min((pair.smallest_p for pair in pairs if pair.smallest_p is not None), default=1.0),
-        size.documents,
-        size.clusters,
-        size.runs,
-        first.signature.to_dict(),
-        tuple(
-            dict.fromkeys(
-                (
-                    *_measures(systems),
-                    *_undefined(score, size.documents, len(samples[ordered[0]].keys)),
-                    *(note for name in ordered for note in estimates[name].notes),
-                    *underpowered_note(pairs, level),
-                )
-            )
-        ),
+        score=score,
+        aggregate=aggregate,
+        level=level,
+        systems=ranked,
+        pairs=pairs,
+        groups=_indistinguishable_groups(ordered, pairs, level),
+        by_path=by_path,
+        winners={path: _best(known) for path, known in by_path.items()},
+        smallest_p=min((pair.smallest_p for pair in pairs if pair.smallest_p is not None), default=1.0),
+        documents=size.documents,
+        clusters=size.clusters,
+        runs=size.runs,
+        signature=first.signature.to_dict(),
+        notes=tuple(dict.fromkeys(notes)),
         provenance=first.provenance,
     )
 

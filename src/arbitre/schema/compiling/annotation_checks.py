@@ -37,7 +37,7 @@ _OWNERS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class Branches:
     """The branches of one position of a schema.
 
     Attributes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.errors import Problem, SchemaError
 from arbitre.normalizers import NFC, nfc, normalize
 from arbitre.paths import STAR, unescape
-from arbitre.schema.compiling.annotation_checks import Position, sibling_keys, with_alternatives, without_list_of_forms
+from arbitre.schema.compiling.annotation_checks import Branches, sibling_keys, with_alternatives, without_list_of_forms
 from arbitre.schema.compiling.branches import MAX_BRANCHES, Branch, Expander, Subschemas
 from arbitre.schema.compiling.leaves import LeafBuilder, Tags
 from arbitre.schema.loading.annotations import FIELD_KEYS, Annotation, Annotations
@@ -164,7 +164,7 @@ class Compiler:
         root = request.index == 0
         if not root:
             branches = [(tag, self._without_root_mark(branch)) for tag, branch in branches]
-        position = Position.of([branch for _, branch in branches], root=root)
+        position = Branches.of([branch for _, branch in branches], root=root)
         if position.alternatives is True:  # a declared array is the list of forms
             branches = [
                 (tag, branch) for tag, one in branches for branch in without_list_of_forms([one]) if branch.possible
@@ -207,7 +207,7 @@ class Compiler:
         )
         return site if position.alternatives is None else with_alternatives(site, position.alternatives)
 
-    def _set_corpus_scopes(self, position: Position, *, root: bool) -> None:
+    def _set_corpus_scopes(self, position: Branches, *, root: bool) -> None:
         """Set the scopes whose ids all documents of a corpus share, as the root states them."""
         scopes = position.setting("scope")
         if scopes is not None and not root:
@@ -221,7 +221,7 @@ class Compiler:
         return replace(branch, settings={key: value for key, value in branch.settings.items() if key != "entries"})
 
     def _graph_settings(
-        self, position: Position, branches: Sequence[TaggedBranch], request: _Request
+        self, position: Branches, branches: Sequence[TaggedBranch], request: _Request
     ) -> tuple[Identity | None, Identity | Reference | None, Reference | None]:
         """Return what identifies the objects of a position, what the keys of its maps are, and what values refer to.
 
@@ -277,7 +277,7 @@ class Compiler:
             frozenset(kind for branch in fields[name] for kind in branch.kinds or Kind) - {Kind.NULL} for name in names
         )
         normalizers = tuple(
-            self._leaves.normalizers_at(Position.of(fields[name]).common, fields[name]) for name in names
+            self._leaves.normalizers_at(Branches.of(fields[name]).common, fields[name]) for name in names
         )
         return Identity(scope, names, kinds, normalizers)
 
