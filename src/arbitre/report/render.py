@@ -381,12 +381,11 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
     say = Translator(language)
     kept = (
         *("js.", "check.", "decide", "published", "score.", "verdict.", "class.", "theme.", "colon", "separator"),
-        *("gold.column", "predicted.column", "cause.", "advice.", "causes.agreed", "help", "nav.", "no_spread"),
-        "too_few",
+        *("gold.column", "predicted.column", "help", "nav.scores", "nav.causes", "no_spread", "too_few"),
     )
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
     found = () if plain["causes"] is None else dict.fromkeys(row["kind"] for row in plain["causes"]["rows"])
-    strings |= {name: say.catalogue[name] for kind in found for name in (f"cause.{kind}", f"advice.{kind}")}
+    strings |= {name: say.catalogue[name] for name in (f"advice.{kind}" for kind in found)}
     return {
         "language": language.value,
         "several": several,

@@ -132,7 +132,7 @@ QUEUE_SCRIPT: Final = (
 
 _QUEUE_STRINGS: Final = (
     *("queue.", "check.", "theme."),
-    *("js.all", "js.cut", "js.more", "js.empty", "js.nothing", "js.field"),
+    *("js.all", "js.cut", "js.more", "js.empty", "js.nothing", "js.field", "js.folded"),
 )
 """Prefixes of the names of the strings that the script uses."""
 

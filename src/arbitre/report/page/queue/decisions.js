@@ -2,7 +2,6 @@
 
 const decided = new Map(); // id -> { raw: JSON text, or null to leave the value out; by; note }
 const cases = new Map(data.disagreements.map((one) => [one.id, one]));
-const ranks = new Map(data.disagreements.map((one, rank) => [one.id, rank]));
 
 const proposalOf = ({ choices }) => (choices[0]?.proposed ? choices[0].raw : null);
 // The disagreement of a value that contains this one and was replaced or left out by a decision, so that this one needs none.

@@ -169,9 +169,6 @@ const KEYS = {
   x: () => runExport(),
   "?": () => show("help"),
 };
-// The digit of a key, also where digits need the shift key, as on French keyboards.
-const digitOf = ({ key, code, shiftKey }) =>
-  /^[0-9]$/.test(key) ? key : shiftKey ? null : (/^Digit([0-9])$/.exec(code)?.[1] ?? null);
 const pressed = (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || view.opened) return;
   const typing = event.target.matches("textarea, select, input");

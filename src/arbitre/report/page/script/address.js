@@ -1,18 +1,17 @@
 // URL hash of the page: the document, the entry and the filters.
 
 // Identifies an entry in the URL: by its gold index, or by both indices if that is ambiguous.
-const called = (row) => {
+const called = (row, rows = state.document.rows) => {
   if (row.outside) return { outside: 1 };
   const [gold, predicted] = SIDES.map((side) => row[side]);
   if (gold === null && predicted !== null) return { p: predicted };
-  const alone = gold === null || together(row, 0, state.document.rows).length === 1;
+  const alone = gold === null || together(row, 0, rows).length === 1;
   return alone ? { g: gold ?? "" } : { g: gold, p: predicted ?? "" };
 };
+// The address of a document of a system, or of an entry (the part of a row that identifies it).
+const placeIn = (subject, key, entry = {}) => new URLSearchParams({ ...(data.several ? { s: subject } : {}), d: key, ...entry });
 const address = (row, document = state.document) => {
-  const values = new URLSearchParams();
-  if (data.several) values.set("s", document.subject);
-  values.set("d", document.key);
-  if (row) for (const [name, place] of Object.entries(called(row))) values.set(name, place);
+  const values = placeIn(document.subject, document.key, row ? called(row) : {});
   const open = ticked();
   if (open.length < checks.length) values.set("show", open.join(" "));
   if (inputs.order.value !== "gold") values.set("order", inputs.order.value);

@@ -4,22 +4,18 @@ const causes = data.causes ?? { rows: [], agreed: null };
 const list = at("c-list");
 const picked = { cause: null, found: [], place: 0 };
 
-const causeKeys = [...(list?.tBodies[0].rows ?? [])].map((row) => new URLSearchParams(row.querySelector("a").hash.slice(1)).get("cause"));
-const fieldOf = (path) => tokensOf(path).filter((token) => token !== "*").pop() ?? "";
-const causeName = ({ kind, path }) => {
-  const name = say(`cause.${kind}`);
-  return path === null || fieldOf(path) === "" ? name : `${fieldOf(path)}${say("colon")}${name}`;
-};
+// The names and keys of the causes, as in the list.
+const listedCauses = [...(list?.tBodies[0].rows ?? [])].map((row) => row.querySelector("a")).map(({ hash, textContent: name }) => ({ key: new URLSearchParams(hash.slice(1)).get("cause"), name }));
 // The causes in the order of the list, with their examples in all systems: the system with the largest cost first.
 const causeList = [
-  ...(causes.agreed ? [{ key: "agreed", name: say("causes.agreed"), members: [], paths: [], examples: causes.agreed.examples.map((one) => ({ one, subject: Math.max(0, data.subjects.findIndex(({ name }) => one.systems.includes(name))) })) }] : []),
+  ...(causes.agreed ? [{ ...listedCauses[0], members: [], paths: [], examples: causes.agreed.examples.map((one) => ({ one, subject: Math.max(0, data.subjects.findIndex(({ name }) => one.systems.includes(name))) })) }] : []),
   ...causes.rows.map((row, at) => {
     const members = row.members
       .map((place, subject) => ({ subject, cause: place === null ? null : data.subjects[subject].causes.rows[place] }))
       .filter(({ cause }) => cause !== null);
     const ranked = [...members].sort((a, b) => b.cause.cost - a.cause.cost);
     const examples = ranked.flatMap(({ subject, cause }) => cause.examples.map((one) => ({ one, subject })));
-    return { key: causeKeys[at + (causes.agreed ? 1 : 0)], name: causeName(row), members, examples, paths: members.flatMap(({ cause }) => cause.paths) };
+    return { ...listedCauses[at + (causes.agreed ? 1 : 0)], members, examples, paths: members.flatMap(({ cause }) => cause.paths) };
   }),
 ];
 const filter = { path: at("c-path"), system: at("c-system"), text: at("c-text") };
@@ -44,6 +40,7 @@ const filtersOf = () => {
 const causeAddress = (key = picked.cause.key, place = picked.place) =>
   `#${new URLSearchParams({ cause: key, ...(place ? { i: place + 1 } : {}), ...filtersOf() })}`;
 const remembered = (push) => {
+  if (push === null) return;
   try {
     if (location.hash !== causeAddress()) history[push ? "pushState" : "replaceState"](null, "", causeAddress());
   } catch {
@@ -64,7 +61,6 @@ const narrowCauses = () => {
   const narrowed = Object.keys(filtersOf()).length > 0;
   at("c-found").textContent = narrowed ? say("js.causes.found", { n: amount(left), examples: amount(kept) }) : "";
 };
-const pair = (name, value) => [make("span", {}, name, " ", make("b", {}, value)), " "];
 // What the cause costs each system, and what to do about it.
 const causeFacts = (cause, subject) => {
   const own = cause.members.filter((member) => cause.members.length <= FEW_SYSTEMS || member.subject === subject);
@@ -87,11 +83,8 @@ const causeFacts = (cause, subject) => {
 const wholeEntry = (one, subject) => {
   const document = keptBy[subject].get(one.document);
   if (!document) return null;
-  const values = new URLSearchParams(data.several ? { s: data.subjects[subject].name } : {});
-  values.set("d", one.document);
-  if (one.gold_index !== null) values.set("g", one.gold_index);
-  else if (one.predicted_index !== null) values.set("p", one.predicted_index);
-  return make("a", { class: "button", href: `#${values}` }, say("js.entry.whole"));
+  const row = rowIn(one, subject, subject);
+  return make("a", { class: "button", href: `#${placeIn(data.subjects[subject].name, one.document, row ? called(row, document.rows) : {})}` }, say("js.entry.whole"));
 };
 // Scrolls a box, but not the page, so that an element in it is visible.
 const showWithin = (box, node) => {
@@ -103,6 +96,7 @@ const showWithin = (box, node) => {
 const drawExample = () => {
   const { cause, found, place } = picked;
   const box = at("c-example");
+  const key = box.contains(document.activeElement) ? document.activeElement.getAttribute("aria-keyshortcuts") : null;
   const step = (name, by) => {
     const button = make("button", { type: "button", disabled: !found[place + by], "aria-keyshortcuts": by > 0 ? "n" : "p" }, name);
     button.addEventListener("click", () => turnExample(by));
@@ -135,6 +129,7 @@ const drawExample = () => {
   const table = make("div", { class: "scroll" }, comparisonTable(one, subject));
   const body = make("div", { class: one.source ? "beside" : "alone" }, one.source ? sourceBox(one.source) : null, table);
   box.replaceChildren(...[head, turn, where, failureOf(keptBy[subject].get(one.document)), body, decisionBox(one, data.subjects[subject].name)].filter(Boolean));
+  if (key) (turn.querySelector(`button[aria-keyshortcuts="${key}"]:enabled`) ?? turn.querySelector("button:enabled"))?.focus({ preventScroll: true });
   showWithin(box, body.querySelector("tr.hit"));
   showWithin(body.querySelector(".source"), body.querySelector(".source mark"));
 };

@@ -15,7 +15,7 @@ const copyText = async (whole, button) => {
     area.remove();
     button.focus();
   }
-  const name = button.textContent;
+  const name = (button.dataset.name ??= button.textContent);
   button.textContent = say(done ? "js.copied" : "js.uncopied");
   setTimeout(() => {
     button.textContent = name;

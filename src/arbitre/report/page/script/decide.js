@@ -95,7 +95,10 @@ const judge = (id, own, typing = false) => {
   const last = desk.undo.at(-1);
   if (!typing || last?.id !== id || !last.typing) desk.undo.push({ id, typing, before: judged.get(id) });
   if (own) judged.set(id, own);
-  else judged.delete(id);
+  else {
+    keeper.keep(noteOn(id), judged.get(id)?.note ?? keeper.kept(noteOn(id)));
+    judged.delete(id);
+  }
   storeJudged();
 };
 const undoDecision = () => {
@@ -267,7 +270,7 @@ const decisionBox = (one, system) => {
   box.redraw();
   return box;
 };
-const onBox = (act) => (key) => (desk.box?.isConnected ? act(desk.box, key) : false);
+const onBox = (act) => (key) => (desk.box?.isConnected && !namesDocument() ? act(desk.box, key) : false);
 onKey(["1", "2", "3"], onBox((box, key) => box.press(Number(key))));
 onKey(["e"], onBox((box) => box.edit()));
 onKey(["r"], onBox((box) => box.note()));

@@ -51,6 +51,7 @@ const failureOf = ({ failed, reason, raw } = {}) => {
 };
 // Shows a document. The filters stay as they are, also a path that has no faults in it.
 const choose = (chosen, path = inputs.path.value) => {
+  for (const row of state.rows) row.box = null;
   state.document = chosen;
   state.rows = rowsOf(chosen);
   state.rows.forEach((row, place) => {

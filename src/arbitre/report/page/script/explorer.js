@@ -54,7 +54,7 @@ const listenToKeys = () =>
     if (event.key === "/" && namesDocument() && !typing && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       inputs.search.focus();
-    } else if (event.key === "Escape" && narrowed()) {
+    } else if (event.key === "Escape" && namesDocument() && narrowed() && !event.defaultPrevented && !event.target.closest?.("dialog")) {
       const row = at("x-list").contains(document.activeElement) ? state.active : null;
       unfiltered();
       changed();

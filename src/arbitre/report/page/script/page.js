@@ -40,3 +40,6 @@ const fill = (node, attributes, children) => {
 const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 const draw = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+// The digit of a key, also where digits need the shift key, as on French keyboards.
+const digitOf = ({ key, code, shiftKey }) =>
+  /^[0-9]$/.test(key) ? key : shiftKey ? null : (/^Digit([0-9])$/.exec(code)?.[1] ?? null);

@@ -5,4 +5,5 @@ const route = () => {
   return (list && followCause()) || (documents.length > 0 && follow()) || (location.hash.length > 1 && followPlain());
 };
 window.addEventListener("hashchange", route);
-if (!route() && list) showCause(causeList[0], 0, { push: false });
+const went = route();
+if (list && !picked.cause) showCause(causeList[0], 0, { push: went ? null : false });

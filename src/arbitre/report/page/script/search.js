@@ -28,10 +28,7 @@ const searched = (whole) => {
   return found;
 };
 const result = ({ name, document, row }) => {
-  const values = new URLSearchParams(data.several ? { s: name } : {});
-  values.set("d", document.key);
-  if (row && row.gold_index !== null) values.set("g", row.gold_index);
-  else if (row) values.set("p", row.predicted_index);
+  const values = placeIn(name, document.key, row ? called(row, document.rows) : {});
   const words = row ? title(row.entry, "gold") || title(row.entry, "predicted") : "";
   const where = [data.several ? name : null, document.key].filter(Boolean).join(" / ");
   return make(

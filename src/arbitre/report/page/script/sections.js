@@ -23,7 +23,13 @@ const reveal = (node) => {
 const namesDocument = () => new URLSearchParams(location.hash.slice(1)).has("d");
 // Goes to the element of a plain address, such as #scores; returns whether there is one.
 const followPlain = () => {
-  const node = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  let id = location.hash.slice(1);
+  try {
+    id = decodeURIComponent(id);
+  } catch {
+    // not encoded, such as #100%
+  }
+  const node = at(id);
   if (!node) return false;
   reveal(node);
   node.scrollIntoView();
@@ -45,6 +51,8 @@ const typing = (target) => Boolean(target.closest?.("input, select, textarea, [c
 // Adds a key that works anywhere but where a text is typed.
 const onKey = (keys, act) =>
   document.addEventListener("keydown", (event) => {
-    if (!keys.includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-    if (act(event.key) !== false) event.preventDefault();
+    const key = keys.includes(event.key) ? event.key : digitOf(event);
+    const composed = event.getModifierState("AltGraph"); // such as [ on a French keyboard
+    if (!keys.includes(key) || (!composed && (event.ctrlKey || event.altKey)) || event.metaKey || typing(event.target)) return;
+    if (act(key) !== false) event.preventDefault();
   });

@@ -38,10 +38,7 @@ const COLUMNS = several
     ];
 const tableState = { rows: [], column: null, sign: 1, drawn: 0 };
 
-const documentLink = (own, key) => {
-  const values = new URLSearchParams(several ? { s: own.subject.name, d: key } : { d: key });
-  return `#${values}`;
-};
+const documentLink = (own, key) => `#${placeIn(own.subject.name, key)}`;
 const barOf = (share) =>
   draw(
     "svg",
@@ -82,7 +79,11 @@ const moreDocuments = (body, status, count = PART) => {
   tableState.drawn += next.length;
   const left = tableState.rows.length - tableState.drawn;
   const button = make("button", { type: "button" }, say("js.show_more", { n: amount(Math.min(PART, left)) }));
-  button.addEventListener("click", () => moreDocuments(body, status));
+  button.addEventListener("click", () => {
+    const next = body.rows.length;
+    moreDocuments(body, status);
+    (body.rows[next].querySelector("a") ?? status.querySelector("button"))?.focus();
+  });
   const n = amount(tableState.rows.length);
   status.replaceChildren(...(left ? [say("js.documents.rows", { shown: amount(tableState.drawn), n }), " ", button] : []));
 };
