@@ -6,6 +6,7 @@ The properties are those by which Braylan, Marabella, Alonso and Lease (JAIR 202
 from __future__ import annotations
 
 import random
+from collections import Counter
 from itertools import permutations
 from math import comb
 
@@ -159,6 +160,36 @@ class TestIdentity:
         assert len(items) == 50
         names = [{own["name"] for own in place.values if isinstance(own, dict)} for place in items]
         assert all(len(own) == 1 for own in names)
+
+    @pytest.mark.parametrize("nested", [False, True])
+    def test_long_lists_contain_each_item_that_most_annotators_have_once(self, nested):
+        """The fields of an item differ in 10% of the copies, and 5% of the items are omitted."""
+        rng = random.Random(3)  # noqa: S311
+
+        def page():
+            return [rng.randint(1, 99)] if nested else rng.randint(1, 99)
+
+        def copy(item):
+            name, kind, pages = item["name"], item["kind"], item["page"]
+            return {
+                "name": name if rng.random() < 0.9 else f"{name[:-1]}!",
+                "kind": kind if rng.random() < 0.9 else rng.choice("abc"),
+                "page": pages if rng.random() < 0.9 else page(),
+            }
+
+        truth = [
+            {"name": "".join(rng.choices("abcdefghijklmnop", k=8)), "kind": rng.choice("abc"), "page": page()}
+            for _ in range(200)
+        ]
+        annotators = {name: {"p": [copy(item) for item in truth if rng.random() < 0.95]} for name in "abcd"}
+        votes = Counter(item["name"][:-1] for own in annotators.values() for item in own["p"])
+        number = {"type": "integer"}
+        pages = {"type": "array", "items": number} if nested else number
+        fields = {"name": {"type": "string"}, "kind": {"enum": ["a", "b", "c"]}, "page": pages}
+        comparator = Comparator({"type": "array", "items": {"type": "object", "properties": fields}})
+        found = build_gold(comparator, annotators, strategy="majority").documents["p"]
+        most = [name for name, number in votes.items() if number > 2]
+        assert sorted(item["name"][:-1] for item in found) == sorted(most)
 
 
 class TestPresence:

@@ -4,7 +4,7 @@
 that the matching of the schema keeps apart (`_Gate`), and, for a consensus, those that stand for different things
 (`Identity`). Their distances are raised until they cost less alone. `Identity` decides by the evidence of the fields of
 the items (`Evidence`), which it estimates from a sample of pairs (`_Sample`). `_aligned` compares all items of short
-lists, and `_LongLists` few of those of long ones.
+lists, and `_LongLists` few of those of long ones. If the evidence decides, all items of long lists are compared too.
 
 A *table* contains the distances between the items of two annotators i < j in one unit; shape (items of i, items of j).
 """
@@ -12,14 +12,15 @@ A *table* contains the distances between the items of two annotators i < j in on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.agreement.alignment import NONE, AlignmentProblem, UnitAlignment, align
-from arbitre.engine.batch_comparison import pair_qualities
-from arbitre.engine.columns.column import ListColumn, ObjectColumn
+from arbitre.agreement.alignment import NONE, UnitAlignment, align
+from arbitre.engine.batch_comparison import CHUNK_CELLS, pair_qualities
+from arbitre.engine.columns.column import LeafColumn, ListColumn, ObjectColumn
 from arbitre.engine.columns.ragged import chunks, cross_slices, starts_of
 from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
@@ -138,9 +139,9 @@ def align_lists(
         gated = Identity.of_lists(column, column.items, lists)
     else:
         gated = _Gate.of_matching(column, lists, complete=complete)
-    weighed = isinstance(gated, Identity) and gated.evidence is not None
-    least = limits.plain_lazy if weighed else limits.lazy
-    lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= least
+    lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= limits.lazy
+    if isinstance(gated, Identity) and gated.evidence is not None:
+        lazy[:] = False  # lazy matching would need lower bounds of the distances by evidence
     couple: CouplingFunction = hungarian
     own = matcher.candidates is Candidates.ALL and not (matcher.full_matching or matcher.gate or matcher.transport)
     if own and not identify:
@@ -327,7 +328,7 @@ class Evidence:
     maximisation).
 
     Attributes:
-        fields: The fields that are compared.
+        fields: The fields that are compared; single values, which are cheaper, before objects and lists.
         weights: Weight of each level of each field; shape (fields, levels + 1). The last is 0.
         share: Share of the items of the shorter of two lists that the other one has.
     """
@@ -345,7 +346,8 @@ class Evidence:
             sample: Pairs of items.
             same: Initial estimate: probability that the items of each crossed pair are the same; shape (pairs,).
         """
-        fields = tuple(link for link in items.links if link.weight)
+        links = (link for link in items.links if link.weight)
+        fields = tuple(sorted(links, key=lambda link: not isinstance(link.column, LeafColumn)))
         if not fields or items.maps:
             return None
         frequencies = _frequencies([_levels(link, *sample.different) for link in fields])
@@ -375,8 +377,24 @@ class Evidence:
             right: Rows of the items of another one.
             longest: Length of the longer of the two lists.
         """
-        odds = self._odds([_levels(link, left, right) for link in self.fields], longest)
+        odds = np.empty(len(left))
+        for begin in range(0, len(left), CHUNK_CELLS):
+            chunk = slice(begin, begin + CHUNK_CELLS)
+            odds[chunk] = self._bounded_odds(left[chunk], right[chunk], longest[chunk])
         return (1.0 - np.clip(odds / SURE, -1.0, 1.0)) / 2.0
+
+    def _bounded_odds(self, left: Indices, right: Indices, longest: Indices) -> Floats:
+        """Return the log odds of pairs of items, or another value of at most -`SURE` if they are at most that.
+
+        A field is compared only if the remaining fields could raise the log odds above -`SURE`. Therefore, few nested
+        lists of long lists are compared.
+        """
+        odds = self._prior(longest)
+        places = np.arange(len(left), dtype=np.intp)
+        for at, (field, weights) in enumerate(zip(self.fields, self.weights, strict=True)):
+            odds[places] += weights[_levels(field, left[places], right[places])]
+            places = places[odds[places] + self.weights[at + 1 :].max(axis=1).sum() > -SURE]
+        return odds
 
     def _odds(self, levels: Sequence[Indices], longest: Indices) -> Floats:
         """Return the logarithm of the odds that the items of pairs stand for the same thing; shape (pairs,).
@@ -385,10 +403,15 @@ class Evidence:
             levels: Level of each field for each pair, -1 if it says nothing; one array of shape (pairs,) per field.
             longest: Length of the longer of the two lists of each pair; shape (pairs,).
         """
-        expected = self.share / longest
-        odds: Floats = np.log(expected) - np.log1p(-expected)
+        odds = self._prior(longest)
         for own, weights in zip(levels, self.weights, strict=True):
             odds += weights[own]
+        return odds
+
+    def _prior(self, longest: Indices) -> Floats:
+        """Return the log odds of pairs of items whose fields are not known; shape (pairs,)."""
+        expected = self.share / longest
+        odds: Floats = np.log(expected) - np.log1p(-expected)
         return odds
 
 
@@ -528,7 +551,7 @@ def _aligned(
     search: bool,
     couple: CouplingFunction,
 ) -> list[UnitAlignment]:
-    """Align short lists: compare all pairs of items. Equal tables are aligned once, which saves half of the time.
+    """Align lists: compare all pairs of items. Equal tables are aligned once, which saves half of the time.
 
     Args:
         column: The column of the lists.
@@ -542,23 +565,18 @@ def _aligned(
     lengths = np.append(column.lengths, 0)[lists]
     starts = np.append(column.starts[:-1], 0)[lists]
     tables: dict[Pair, Sequence[Floats]] = {}
-    weighed: dict[Pair, Sequence[Floats]] = {}
     evidence = gate.evidence if isinstance(gate, Identity) else None
     for i, j in combinations(range(lists.shape[1]), 2):
         owner, rows, columns = cross_slices(lengths[:, i], lengths[:, j])
         left, right = column.rows(starts[owner, i] + rows), column.rows(starts[owner, j] + columns)
-        distances = 1.0 - QualitySolver().evaluate(items, left, right).quality
-        ends = starts_of(lengths[:, i] * lengths[:, j])[1:-1]
-        tables[i, j] = np.split(distances, ends)
-        if evidence is not None:
-            longest = lengths[:, (i, j)].max(axis=1)[owner]
-            weighed[i, j] = np.split(evidence.distances(left, right, longest), ends)
+        if evidence is None:
+            distances = 1.0 - QualitySolver().evaluate(items, left, right).quality
+        else:
+            distances = evidence.distances(left, right, lengths[:, (i, j)].max(axis=1)[owner])
+        tables[i, j] = np.split(distances, starts_of(lengths[:, i] * lengths[:, j])[1:-1])
     aligned = []
     for unit, sizes in enumerate(lengths.tolist()):
-        plain, own = (
-            {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in kind.items()}
-            for kind in (tables, weighed or tables)
-        )
+        own = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
         cut: Tables = own if gate is None else gate.applied(unit, own)
         key = (*sizes, *(table.tobytes() for table in cut.values()))
         alignment = known.get(key)
@@ -566,20 +584,34 @@ def _aligned(
             alignment = align(cut, sizes, *_costs(gate), search=search, couple=couple)
             if sum(table.size for table in cut.values()) <= MAX_KNOWN_CELLS:
                 known[key] = alignment
-        aligned.append(alignment if gate is None else _ungated(alignment, plain, sizes))
-    return aligned
+        aligned.append(alignment)
+    return aligned if gate is None else _ungated(column, items, lists, aligned)
 
 
-def _ungated(alignment: UnitAlignment, tables: Tables, sizes: Sequence[int]) -> UnitAlignment:
-    """Return the alignment with its disorder for other distances: those of the schema, which the gate has raised.
+def _ungated(
+    column: ListColumn, items: Column, lists: Indices, aligned: Sequence[UnitAlignment]
+) -> list[UnitAlignment]:
+    """Return alignments with their disorder for the distances of the schema, without the gate.
 
     Args:
-        alignment: The alignment.
-        tables: The distances without the gate.
-        sizes: Number of items of each annotator.
+        column: The column of the lists.
+        items: The column of their items.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        aligned: The alignment of each unit.
     """
-    disorder = float(AlignmentProblem.of(tables, sizes, UNMATCHED).disorders(alignment.unitary).sum())
-    return replace(alignment, disorder=disorder)
+    counts = np.array([len(alignment.unitary) for alignment in aligned], dtype=np.intp)
+    unitary = np.concatenate([alignment.unitary for alignment in aligned])
+    starts = np.append(column.starts[:-1], 0)[lists].repeat(counts, axis=0)
+    costs = []
+    for pair in combinations(range(lists.shape[1]), 2):
+        cost = np.full(len(unitary), UNMATCHED)
+        both = (unitary[:, pair] != NONE).all(axis=1)
+        places = (starts[:, pair] + unitary[:, pair])[both]
+        if both.any():
+            cost[both] = 1.0 - pair_qualities(items, column.rows(places[:, 0]), column.rows(places[:, 1]))
+        costs.append(cost)
+    disorders = np.split(reduce(np.add, costs) / len(costs), starts_of(counts)[1:-1])
+    return [replace(alignment, disorder=float(own.sum())) for alignment, own in zip(aligned, disorders, strict=True)]
 
 
 class _LongLists:
@@ -589,28 +621,22 @@ class _LongLists:
     the distances, which are lower bounds where items were not compared. Items that are aligned by a bound are compared,
     and the lists are aligned again, until there are none: the disorder of other alignments is at least that on the
     bounds. This takes a third of the time of comparing all items, for nested lists of 20 entries.
-
-    If the evidence of the fields decides, items that were not compared count as different things.
     """
 
     def __init__(self, column: ListColumn, items: Column, lists: Indices, gate: _Gate | Identity | None) -> None:
         """Match the items of each pair of annotators; for the arguments, see `_aligned`."""
-        # By pair of annotators: the lists that both have, with the qualities of their items; the position of each unit
-        # among these lists; and the distances by the evidence of the fields, one for each cell of `_problems`.
-        self._lengths, self._gate = np.append(column.lengths, 0)[lists], gate
+        # By pair of annotators: the lists that both have, with the qualities of their items; and the position of each
+        # unit among these lists.
+        self._column, self._items, self._lists, self._gate = column, items, lists, gate
+        self._lengths = np.append(column.lengths, 0)[lists]
         self._problems: dict[Pair, MatchingProblems] = {}
         self._places: dict[Pair, Indices] = {}
-        self._evidence = gate.evidence if isinstance(gate, Identity) else None
-        self._weighed: dict[Pair, Floats] = {}
         for i, j in combinations(range(lists.shape[1]), 2):
             both = (lists[:, i] != NONE) & (lists[:, j] != NONE)
             problems = MatchingProblems(column, items, lists[both, i], lists[both, j], DEFAULT_LIMITS)
             problems.bound()
             solve_lazily(problems, hungarian, QualitySolver().evaluate, tighten=column.has_informative_lists)
             self._problems[i, j], self._places[i, j] = problems, np.where(both, both.cumsum() - 1, NONE)
-            if self._evidence is not None:
-                self._weighed[i, j] = np.ones(len(problems.known))
-                self._weigh((i, j), self._evidence, problems.known.nonzero()[0])
 
     def aligned(self, *, search: bool, couple: CouplingFunction) -> list[UnitAlignment]:
         """Return the alignment of each unit.
@@ -632,37 +658,19 @@ class _LongLists:
                         couple=couple,
                     )
                 active = self._compare(active, aligned)
-        if self._gate is None:
-            return [aligned[unit] for unit in range(len(self._lengths))]
-        return [_ungated(aligned[unit], self._plain(unit), sizes) for unit, sizes in enumerate(self._lengths.tolist())]
+        found = [aligned[unit] for unit in range(len(self._lengths))]
+        return found if self._gate is None else _ungated(self._column, self._items, self._lists, found)
 
     def _tables(self, unit: int) -> Tables:
         """Return the distances of the items of a unit, or lower bounds of them, with the gate."""
-        tables = self._plain(unit)
-        for pair, weighed in self._weighed.items():
-            if (place := int(self._places[pair][unit])) != NONE:
-                start = int(self._problems[pair].starts[place])
-                tables[pair] = weighed[start : start + tables[pair].size].reshape(tables[pair].shape)
-        return tables if self._gate is None else self._gate.applied(unit, tables)
-
-    def _plain(self, unit: int) -> dict[Pair, Floats]:
-        """Return the distances of the items of a unit, or lower bounds of them."""
         lengths = self._lengths[unit]
-        return {
+        tables = {
             (i, j): np.empty((lengths[i], lengths[j]))
             if self._places[i, j][unit] == NONE
             else 1.0 - problems.table(int(self._places[i, j][unit]))
             for (i, j), problems in self._problems.items()
         }
-
-    def _weigh(self, pair: Pair, evidence: Evidence, cells: Indices) -> Mask:
-        """Set the distances of these items by the evidence of their fields; return which of them changed."""
-        problems, weighed = self._problems[pair], self._weighed[pair]
-        longest = np.maximum(problems.heights, problems.widths)[problems.problem_of(cells)]
-        before = weighed[cells]
-        weighed[cells] = evidence.distances(*problems.rows(cells), longest)
-        changed: Mask = weighed[cells] != before
-        return changed
+        return tables if self._gate is None else self._gate.applied(unit, tables)
 
     def _compare(self, units: Indices, aligned: Mapping[int, UnitAlignment]) -> Indices:
         """Compare aligned items of these units; return the units with items that are more distant than their bounds."""
@@ -682,8 +690,5 @@ class _LongLists:
             if len(cells):
                 bounds = problems.quality[cells]
                 problems.compute(cells, QualitySolver().evaluate)
-                moved = problems.quality[cells] < bounds
-                if self._evidence is not None:
-                    moved = self._weigh((i, j), self._evidence, cells)
-                changed.append(owner[moved])
+                changed.append(owner[problems.quality[cells] < bounds])
         return np.unique(np.concatenate(changed))
