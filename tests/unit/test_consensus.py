@@ -11,7 +11,7 @@ import pytest
 
 import arbitre
 from arbitre import Comparator, DataError, OptionError, agreement
-from arbitre.agreement import build_consensus, list_alignment
+from arbitre.agreement import build_consensus, item_evidence
 from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import PathCounts
 from arbitre.inputs.provenance import Provenance, ValueOrigin
@@ -362,14 +362,14 @@ class TestTheResult:
         assert own.context == ["…", *rows[20][10:21], "…"]
 
     def test_the_evidence_is_estimated_from_the_different_rows_of_qualities(self, monkeypatch):
-        sizes, frequencies = [], list_alignment._frequencies
+        sizes, frequencies = [], item_evidence._frequencies
 
         def counted(levels, weights=None):
             if weights is not None:
                 sizes.append((len(weights), weights.sum()))
             return frequencies(levels, weights)
 
-        monkeypatch.setattr(list_alignment, "_frequencies", counted)
+        monkeypatch.setattr(item_evidence, "_frequencies", counted)
         every = [{"name": f"{at * 7919 % 1000:03}" * 3, "party": "left", "page": at} for at in range(60)]
         result = build(SPEAKERS, *({"speakers": every[start : start + 50]} for start in (0, 5, 10)))
         assert len(result.documents["p"]["speakers"]) >= 50
