@@ -7,6 +7,7 @@ import json
 import random
 import sys
 
+import numpy as np
 import pytest
 
 import arbitre
@@ -578,7 +579,42 @@ def random_categories(seed, names="abc", size=40):
     return {name: {f"{at:02}": {"c": rng.choice("ABC")} for at in range(size)} for name in names}
 
 
+def most_probable(votes, categories, steps=100):
+    """The category of each document by Dawid and Skene (1979), from votes of shape (documents, annotators)."""
+    said = votes[:, :, None] == np.arange(categories)  # all False if an annotator has no vote (-1)
+    posterior = said.sum(axis=1) / said.sum(axis=(1, 2))[:, None]
+    for _ in range(steps):
+        errors = np.einsum("dt,das->ats", posterior, said) + 1e-10
+        errors /= errors.sum(axis=2, keepdims=True)
+        odds = np.log(posterior.mean(axis=0)) + np.einsum("das,ats->dt", said, np.log(errors))
+        posterior = np.exp(odds - odds.max(axis=1, keepdims=True))
+        posterior /= posterior.sum(axis=1, keepdims=True)
+    return posterior.argmax(axis=1)
+
+
 class TestDawidSkene:
+    def test_the_estimate_is_that_of_converged_expectation_maximisation(self):
+        """Two careful annotators, and three who often choose the most frequent category; each has 75% of documents."""
+        pytest.importorskip("crowdkit")
+        rng = np.random.default_rng(0)
+        truth = rng.choice(3, 400, p=[0.6, 0.2, 0.2])
+        careful = rng.random((400, 5)) < [0.9, 0.85, 0.4, 0.4, 0.4]
+        wrong = np.where(np.arange(5) < 2, rng.integers(3, size=(400, 5)), 0)
+        votes = np.where(careful, truth[:, None], wrong)
+        votes[rng.random((400, 5)) > 0.75] = -1
+        several = (votes >= 0).sum(axis=1) > 1
+        votes, truth = votes[several], truth[several]
+        annotations = {
+            name: {f"{at:03}": {"c": "ABC"[vote]} for at, vote in enumerate(own) if vote >= 0}
+            for name, own in zip("abcde", votes.T.tolist(), strict=True)
+        }
+        documents = build_consensus(Comparator(CATEGORY), annotations, strategy="dawid-skene").documents
+        found = np.array(["ABC".index(documents[f"{at:03}"]["c"]) for at in range(len(votes))])
+        expected = most_probable(votes, 3)
+        given = (votes == expected[:, None]).any(axis=1)
+        assert (found == expected)[given].all()
+        assert (found == truth).mean() > 0.9
+
     def test_annotators_who_always_say_the_same_do_not_outvote_two_who_agree(self):
         pytest.importorskip("crowdkit")
         truth, annotations = votes("ab", "xyz")
