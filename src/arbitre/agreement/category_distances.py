@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.agreement.agree import (
     AgreeKeywords,
@@ -24,12 +25,11 @@ from arbitre.storage.output_folder import destination, write_json
 from arbitre.values import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Hashable, Iterable, Iterator
     from pathlib import Path
 
     from arbitre.agreement.agree import Annotators
     from arbitre.agreement.alpha_of_rows import Difference
-    from arbitre.inputs.options import ReadOptions
     from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
@@ -150,42 +150,17 @@ def suggest_category_distances(
     given: dict[str, Any] = dict(options)
     settings = {name: given.pop(name) for name in ComparatorKeywords.__annotations__.keys() & given.keys()}
     reading, _ = option_sets(given, ReadingKeywords)
-    measured = Measured(difference=difference, level=level, resamples=resamples, seed=seed)
     files = AnnotationOptions(annotations=annotations, layer=layer)
     sources = annotation_sources(annotators, files)
     source = schema_of(schema, sources, files)
-    suggested = suggest_distances_on(source, settings, sources, reading, files, measured=measured)
-    write_json(suggested.overlay, target)
-    return suggested
-
-
-class Measured(TypedDict, total=False):
-    """Arguments of `structural`, besides the comparator and the documents."""
-
-    difference: Difference
-    level: float
-    resamples: int
-    seed: int
-
-
-def suggest_distances_on(
-    schema: SchemaSource,
-    settings: Mapping[str, Any],
-    annotators: Annotators,
-    reading: ReadOptions,
-    files: AnnotationOptions,
-    *,
-    measured: Measured,
-) -> CategoryDistances:
-    """Suggest distances between categories; `settings` are the options of the comparator."""
-    comparator = Comparator(schema, **settings)
-    annotations = annotations_of(comparator, annotators, reading, files).documents
-    without = structural(comparator, annotations, **measured)
+    comparator = Comparator(source, **settings)
+    documents = annotations_of(comparator, sources, reading, files).documents
+    measured = partial(structural, difference=difference, level=level, resamples=resamples, seed=seed)
+    without = measured(comparator, documents)
     suggestions = tuple(_suggestions(without, {row.path for row in comparator.plan.rows}))
     overlay = comparator.plan.overlay_with(_distances_of(suggestions))
-    adjusted = None
-    if suggestions:
-        adjusted = structural(Comparator(schema, **{**settings, "overlay": overlay}), annotations, **measured)
+    adjusted = measured(Comparator(source, **{**settings, "overlay": overlay}), documents) if suggestions else None
+    write_json(overlay, target)
     return CategoryDistances(suggestions, without, adjusted, overlay)
 
 

@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from arbitre.comparator import Comparator
     from arbitre.gold.checks import GoldFinding
     from arbitre.inputs.corpus_sources import Documents, Paths
-    from arbitre.inputs.options import ReadOptions
     from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
     from arbitre.schema.plan import Plan
@@ -143,67 +142,29 @@ def consensus(
     sources = annotation_sources(annotators, files)
     comparator = take_comparator(schema_of(schema, sources, files), given)
     reading, _ = option_sets(given, ReadingKeywords)
-    return consensus_on(
-        comparator,
-        sources,
-        reading,
-        files,
-        strategy=strategy,
-        weak_margin=weak_margin,
-        min_annotators=min_annotators,
-        systems=systems,
-        out=out,
-        queue=queue,
-        source=source,
-        decisions=decisions,
-        lang=lang,
-        force=force,
-    )
-
-
-def consensus_on(
-    comparator: Comparator,
-    annotators: Annotators,
-    reading: ReadOptions,
-    files: AnnotationOptions,
-    *,
-    strategy: Strategy = DEFAULT_STRATEGY,
-    weak_margin: float = WEAK_MARGIN,
-    min_annotators: int = MIN_ANNOTATORS,
-    systems: Mapping[str, Paths | Documents] | None = None,
-    out: str | Path | None = None,
-    queue: str | Path | None = None,
-    source: str | Path | None = None,
-    decisions: str | Path | None = None,
-    lang: str = "en",
-    force: bool = False,
-) -> Consensus:
-    """Read the documents of annotators and build gold documents from them; see `consensus`."""
-    if not isinstance(annotators, Mapping):
+    if not isinstance(sources, Mapping):
         raise OptionError.of("`annotators` must be a mapping, or a file that names several annotators.")
     language = Language.named(lang)
     systems = {name: listed(name, each) for name, each in (systems or {}).items()}
-    sources = [*annotators.values(), *systems.values()]
-    inputs = [path for each in sources for path in expand_globs(paths_in(each))]
+    inputs = [path for each in (*sources.values(), *systems.values()) for path in expand_globs(paths_in(each))]
     inputs += [*comparator.plan.inputs, *map(str, paths_among([decisions, source]))]
     if source is not None and queue is None:
         raise OptionError.of("`source` requires `queue`.")
     target, queue = consensus_outputs(out, queue, inputs=inputs, force=force)
-    options = reading.for_plan(comparator.plan)
-    annotations, left_out, predictions = read_annotations(annotators, options, files, systems)
+    read = read_annotations(sources, reading.for_plan(comparator.plan), files, systems)
     decided = None if decisions is None else Decisions.read(decisions)
-    ids = sorted({(key, None) for documents in annotations.values() for key in documents})
+    ids = sorted({(key, None) for documents in read.documents.values() for key in documents})
     texts = None if source is None else SourceTexts.of(source, reading, ids, pictures=True)
     built = build_consensus(
         comparator,
-        annotations,
+        read.documents,
         strategy=strategy,
         weak_margin=weak_margin,
         min_annotators=min_annotators,
-        predictions=predictions,
+        predictions=read.predictions,
         decisions=decided,
     )
-    built = replace(built, notes=(*left_out, *built.notes))
+    built = replace(built, notes=(*read.notes, *built.notes))
     if target is not None:
         built.save(target, id_key=reading.id_key, inputs=inputs, force=force)
     refused = {each.id for each in built.refused}

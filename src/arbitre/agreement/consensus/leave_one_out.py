@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from arbitre.comparator import Comparator
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.inputs.corpus_sources import Documents, Paths
-    from arbitre.inputs.options import ReadOptions
     from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
     from arbitre.statistics.intervals import Interval
@@ -140,29 +139,14 @@ def leave_one_out(
     sources = annotation_sources(annotators, files)
     comparator = take_comparator(schema_of(schema, sources, files), given)
     reading, _ = option_sets(given, ReadingKeywords)
-    return leave_one_out_on(
-        comparator, sources, reading, files, systems=systems, strategy=strategy, weak_margin=weak_margin
-    )
-
-
-def leave_one_out_on(
-    comparator: Comparator,
-    annotators: Annotators,
-    reading: ReadOptions,
-    files: AnnotationOptions,
-    *,
-    systems: Mapping[str, Paths | Documents] | None = None,
-    strategy: AutomaticStrategy = DEFAULT_STRATEGY,
-    weak_margin: float = WEAK_MARGIN,
-) -> LeaveOneOut:
-    """Read the documents and compare them; see `leave_one_out`."""
-    options = reading.for_plan(comparator.plan)
-    if not isinstance(annotators, Mapping):
+    if not isinstance(sources, Mapping):
         raise OptionError.of("`annotators` must be a mapping, or a file that names several annotators.")
-    systems = {name: listed(name, sources) for name, sources in (systems or {}).items()}
-    annotations, left_out, predictions = read_annotations(annotators, options, files, systems)
-    found = agreement_with_others(comparator, annotations, predictions, strategy=strategy, weak_margin=weak_margin)
-    return replace(found, notes=(*left_out, *found.notes))
+    systems = {name: listed(name, each) for name, each in (systems or {}).items()}
+    read = read_annotations(sources, reading.for_plan(comparator.plan), files, systems)
+    found = agreement_with_others(
+        comparator, read.documents, read.predictions, strategy=strategy, weak_margin=weak_margin
+    )
+    return replace(found, notes=(*read.notes, *found.notes))
 
 
 def agreement_with_others(

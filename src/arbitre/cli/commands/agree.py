@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.text import Text
 
+from arbitre import agreement
 from arbitre.agreement import tables
-from arbitre.agreement.agree import annotations_of, schema_of, structural
-from arbitre.agreement.category_distances import Measured, suggest_distances_on
+from arbitre.agreement.agree import AgreeKeywords
 from arbitre.agreement.ratings import label
 from arbitre.cli.option_values import annotator_sources
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, Terminal, caveats
-from arbitre.comparator import Comparator
-from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.annotation_files import AnnotationOptions
-from arbitre.inputs.options import ReadOptions
 from arbitre.language import counted
 from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import escape_hidden, render
@@ -34,8 +31,7 @@ def agree(
     *,
     annotators: list[str],
     schema: str | None,
-    options: ComparatorKeywords,
-    reading: ReadOptions,
+    options: AgreeKeywords,
     files: AnnotationOptions,
     difference: Literal["d", "d2"],
     level: float,
@@ -46,16 +42,12 @@ def agree(
     """Measure how well annotators agree beyond chance, on whole documents and by path."""
     screen = output.terminal()
     sources = annotator_sources(annotators, files)
-    source = schema_of(schema, sources, files)
+    given: dict[str, Any] = {"difference": difference, "level": level, "seed": seed, **asdict(files), **options}
     if suggest_category_distances:
-        measured = Measured(difference=difference, level=level, seed=seed)
-        _suggest(screen, suggest_distances_on(source, options, sources, reading, files, measured=measured))
+        _suggest(screen, agreement.suggest_category_distances(schema, sources, **given))
         return
-    comparator = Comparator(source, **options)
-    read = annotations_of(comparator, sources, reading, files)
-    agreement = structural(comparator, read.documents, difference=difference, level=level, seed=seed)
-    agreement = replace(agreement, notes=(*read.notes, *agreement.notes))
-    screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
+    found = agreement.agree(schema, sources, **given)
+    screen.result(found.to_dict, lambda width: _blocks(found, width))
 
 
 def _suggest(screen: Terminal, suggested: CategoryDistances) -> None:

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
+from arbitre import agreement
 from arbitre.agreement import tables
-from arbitre.agreement.agree import schema_of
-from arbitre.agreement.consensus.build import consensus_on
+from arbitre.agreement.agree import AgreeKeywords
 from arbitre.agreement.consensus.queue import queue_files
 from arbitre.cli.option_values import annotator_sources, named_sources
 from arbitre.cli.output.console import OutputOptions, caveats
-from arbitre.comparator import Comparator
-from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.annotation_files import AnnotationOptions
-from arbitre.inputs.options import ReadOptions
 from arbitre.language import counted
 from arbitre.options import LanguageName, Strategy
 from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
@@ -44,8 +41,7 @@ def consensus(
     *,
     annotators: list[str],
     schema: str | None,
-    options: ComparatorKeywords,
-    reading: ReadOptions,
+    options: AgreeKeywords,
     files: AnnotationOptions,
     vote: VoteOptions,
     systems: list[str],
@@ -64,12 +60,12 @@ def consensus(
         for path in (out, queue)
     )
     sources = annotator_sources(annotators, files)
-    built = consensus_on(
-        Comparator(schema_of(schema, sources, files), **options),
+    built = agreement.consensus(
+        schema,
         sources,
-        reading,
-        files,
         **asdict(vote),
+        **asdict(files),
+        **options,
         systems=named_sources(systems),
         out=out,
         queue=queue,

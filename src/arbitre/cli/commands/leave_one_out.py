@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from arbitre import agreement
 from arbitre.agreement import tables
-from arbitre.agreement.agree import schema_of
-from arbitre.agreement.consensus.leave_one_out import TITLE, WARNING, leave_one_out_on
+from arbitre.agreement.agree import AgreeKeywords
+from arbitre.agreement.consensus.leave_one_out import TITLE, WARNING
 from arbitre.cli.option_values import annotator_sources, named_sources
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, caveats
-from arbitre.comparator import Comparator
-from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.annotation_files import AnnotationOptions
-from arbitre.inputs.options import ReadOptions
 from arbitre.language import counted
 from arbitre.options import AutomaticStrategy
 from arbitre.tables.terminal import render
@@ -32,8 +31,7 @@ def leave_one_out(
     *,
     annotators: list[str],
     schema: str | None,
-    options: ComparatorKeywords,
-    reading: ReadOptions,
+    options: AgreeKeywords,
     files: AnnotationOptions,
     systems: list[str],
     strategy: AutomaticStrategy,
@@ -46,14 +44,14 @@ def leave_one_out(
     """
     screen = output.terminal()
     sources = annotator_sources(annotators, files)
-    result = leave_one_out_on(
-        Comparator(schema_of(schema, sources, files), **options),
+    result = agreement.leave_one_out(
+        schema,
         sources,
-        reading,
-        files,
         systems=named_sources(systems),
         strategy=strategy,
         weak_margin=weak_margin,
+        **asdict(files),
+        **options,
     )
     screen.result(result.to_dict, lambda width: _blocks(result, width))
 
