@@ -21,6 +21,7 @@ from arbitre.causes import (
     mappings,
     moved_items,
     notations,
+    offsets,
     root,
     transformed_values,
     types,
@@ -61,7 +62,14 @@ def phases() -> tuple[tuple[Detector, ...], ...]:
     return (
         root.DETECTORS,
         keys.DETECTORS,
-        (*moved_items.DETECTORS, *items.DETECTORS, *types.DETECTORS, *fields.DETECTORS, *columns.DETECTORS),
+        (
+            *moved_items.DETECTORS,
+            *items.DETECTORS,
+            *types.DETECTORS,
+            *fields.DETECTORS,
+            *columns.DETECTORS,
+            *offsets.DETECTORS,
+        ),
         (*absent.DETECTORS, *notations.DETECTORS, *transformed_values.DETECTORS, *mappings.DETECTORS),
         (items.truncated,),
     )

@@ -72,7 +72,7 @@ class WrongValue(NamedTuple):
     predicted: Json
 
 
-class NumberPair(NamedTuple):
+class WrongNumber(NamedTuple):
     """A wrong number, with its fault."""
 
     fault: SampleFault
@@ -91,7 +91,7 @@ def transformed_values(sample: Sample) -> Iterator[Proposal]:
 
 def _factor(path: str, values: Sequence[WrongValue]) -> Iterator[Proposal]:
     """Yield a proposal if many predicted numbers are gold times the same factor."""
-    pairs = [NumberPair(one.fault, *sides) for one in values if (sides := _numbers(one)) is not None]
+    pairs = [WrongNumber(one.fault, *sides) for one in values if (sides := _numbers(one)) is not None]
     if not pairs or (found := _common_factor(pairs)) is None:
         return
     factor, same, p = found
@@ -279,7 +279,7 @@ def _has_factor(value: Json) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 1 / HUGE < abs(value) < HUGE
 
 
-def _common_factor(pairs: Sequence[NumberPair]) -> tuple[float, Sequence[NumberPair], float] | None:
+def _common_factor(pairs: Sequence[WrongNumber]) -> tuple[float, Sequence[WrongNumber], float] | None:
     """Return the most frequent factor of some numbers, the numbers with this factor, and its p-value."""
     gold, predicted = (np.array([pair[side] for pair in pairs], dtype=np.float64) for side in (1, 2))
     ratios = predicted / gold
@@ -288,7 +288,7 @@ def _common_factor(pairs: Sequence[NumberPair]) -> tuple[float, Sequence[NumberP
         return None
     width = np.searchsorted(ranked, ranked + SAME_FACTOR * np.abs(ranked), side="right") - np.arange(ranked.size)
     first = int(width.argmax())
-    factor = _rounded(float(np.median(ranked[first : first + int(width[first])])))
+    factor = _rounded_factor(float(np.median(ranked[first : first + int(width[first])])))
     same = [pair for pair, ratio in zip(pairs, ratios.tolist(), strict=True) if _is_factor(ratio, factor)]
     distinct = len({pair[1:] for pair in same}), len({pair[1:] for pair in pairs})
     step = -(-len(pairs) // MAX_COMPARED)
@@ -303,7 +303,7 @@ def _is_factor(ratio: float, factor: float) -> bool:
     return abs(ratio / factor - 1.0) <= SAME_FACTOR
 
 
-def _rounded(factor: float) -> float:
+def _rounded_factor(factor: float) -> float:
     """Return a factor, or its reciprocal if it is below 1, with four digits."""
     return float(f"{factor:.4g}") if abs(factor) >= 1.0 else 1.0 / float(f"{1.0 / factor:.4g}")
 
