@@ -13,8 +13,9 @@ from tests.oracle import textbook
 from tests.oracle.strategies import alternatives, cases, floored, pairs, schemas
 
 from arbitre import Comparator
+from arbitre.diagnosis import solidarity
 from arbitre.diagnosis.faults import diagnose
-from arbitre.engine import compare_to_levels, flat_matching
+from arbitre.engine import compare_to_levels
 
 slow = settings(suppress_health_check=list(HealthCheck))
 
@@ -103,7 +104,7 @@ def test_a_flat_matching_beyond_the_size_limit_is_marked_as_a_lower_bound(case, 
     schema, gold, predicted = case
     exact = Comparator(schema).compare(gold=gold, predicted=predicted).diagnosis
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(flat_matching, "MAX_CELLS", cells)
+        patch.setattr(solidarity, "MAX_CELLS", cells)
         limited = Comparator(schema).compare(gold=gold, predicted=predicted).diagnosis
     for path, scores in limited.flat_by_path.items():
         assert masses(scores)[:3] == masses(exact.flat_by_path[path])[:3]

@@ -16,7 +16,6 @@ import arbitre
 from arbitre import ABSENT, Comparator, Comparison, DataError, FlatComparison, bundled
 from arbitre.cli import app
 from arbitre.diagnosis import solidarity
-from arbitre.engine import flat_matching
 
 SCHEMA = {
     "type": "array",
@@ -86,7 +85,7 @@ def test_a_large_flat_matching_is_a_lower_bound(monkeypatch):
     names = [f"person {at:02}" for at in range(30)]
     gold, predicted = [{"name": name} for name in names], [{"name": f"{name}x"} for name in names]
     exact = diagnosis(gold, predicted)
-    monkeypatch.setattr(flat_matching, "MAX_CELLS", 50)
+    monkeypatch.setattr(solidarity, "MAX_CELLS", 50)
     bounded = diagnosis(gold, predicted)
     assert (exact.flat_exact, bounded.flat_exact) == (True, False)
     assert 0.0 < bounded.flat.quality_mass <= exact.flat.quality_mass + 1e-9
