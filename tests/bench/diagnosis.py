@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arbitre import Comparator
-from arbitre.diagnosis.faults import FaultResults, diagnose
+from arbitre.diagnosis.faults import FaultResults, diagnose, find_links
 from arbitre.diagnosis.joins import JoinResults
 from arbitre.diagnosis.moved import MovedResults
 from arbitre.diagnosis.solidarity import LeafSums
@@ -47,7 +47,7 @@ def ratios(workload, entries, turns):
         "solidarity": lambda: LeafSums.of(levels, 1, plan.close),
         "splits and merges": lambda: JoinResults.of(plan, gold, predicted, levels),
         "moved values": lambda: MovedResults.of(plan, levels, 1),
-        "faults": lambda: FaultResults.of(plan, gold, levels, joins.joins, moved.nodes).parts_of(0),
+        "faults": lambda: FaultResults.of(plan, gold, levels, find_links(levels, joins.joins, moved.nodes)).parts_of(0),
         "all": lambda: diagnose(plan, gold, predicted, levels),
     }
     times = {name: [] for name in parts}

@@ -347,15 +347,7 @@ class FaultResults:
 
     @classmethod
     def of(
-        cls,
-        plan: Plan,
-        gold: Sequence[Json],
-        levels: Sequence[Level],
-        joins: Sequence[Sequence[JoinedItems]] = (),
-        moved: Sequence[Sequence[MovedNodes]] = (),
-        *,
-        renamed: Sequence[Sequence[MovedNodes]] = (),
-        rematch: bool = False,
+        cls, plan: Plan, gold: Sequence[Json], levels: Sequence[Level], links: Links, *, rematch: bool = False
     ) -> FaultResults:
         """Return the faults of documents.
 
@@ -363,15 +355,12 @@ class FaultResults:
             plan: The compiled schema.
             gold: The gold documents; ABSENT for a missing document.
             levels: The levels of the documents, compared together.
-            joins: Splits and merges of each document.
-            moved: Nodes of the moved values of each document.
-            renamed: Nodes of the renamed fields of each document.
+            links: Pairs of nodes with one fault.
             rematch: Whether to compute the gains by comparing repaired documents again.
 
         Raises:
             DataError: `rematch` is set, and items are matched by transport.
         """
-        links = find_links(levels, joins, moved, renamed)
         taxonomy = classify(levels, len(gold), wildcard(plan.entries), plan.close, links)
         changes = repair_changes(taxonomy)
         if rematch:
@@ -434,11 +423,8 @@ def diagnose(
 
     predicted, levels = _with_gold_ids(plan, gold, predicted, levels)
     sums = LeafSums.of(levels, len(gold), plan.close)
-    joins = JoinResults.of(plan, gold, predicted, levels)
-    moved = MovedResults.of(plan, levels, len(gold), joined=joined_nodes(levels, joins.joins))
-    renamed = renamed_fields(plan, levels, len(gold))
-    faults = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, renamed=renamed, rematch=rematch)
-    parts = (sums, joins, moved, faults)
+    joins, moved, links = _search(plan, gold, predicted, levels)
+    parts = (sums, joins, moved, FaultResults.of(plan, gold, levels, links, rematch=rematch))
     order = orders(levels, plan.entries, len(gold))
     compared = (levels, sums) if len(gold) == 1 else ()
     return [
@@ -449,6 +435,20 @@ def diagnose(
         )
         for document in range(len(gold))
     ]
+
+
+def _search(
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    levels: Sequence[Level],
+    usual: UsualValues | None = None,
+) -> tuple[JoinResults, MovedResults, Links]:
+    """Return the splits and merges, the moved values, and the links of both and of renamed fields."""
+    joins = JoinResults.of(plan, gold, predicted, levels)
+    moved = MovedResults.of(plan, levels, len(gold), usual, joined_nodes(levels, joins.joins))
+    renamed = renamed_fields(plan, levels, len(gold), usual)
+    return joins, moved, find_links(levels, joins.joins, moved.nodes, renamed)
 
 
 def _with_gold_ids(
@@ -467,9 +467,7 @@ def make_patch(plan: Plan, gold: Json, predicted: Json, levels: Sequence[Level],
     if names is not None:
         predicted = names.renamed(predicted)
         levels = compare_to_levels(plan, [gold], [predicted])
-    joins = JoinResults.of(plan, [gold], [predicted], levels)
-    moved = MovedResults.of(plan, levels, 1, joined=joined_nodes(levels, joins.joins))
-    links = find_links(levels, joins.joins, moved.nodes, renamed_fields(plan, levels, 1))
+    _, _, links = _search(plan, [gold], [predicted], levels)
     taxonomy = classify(levels, 1, wildcard(plan.entries), plan.close, links)
     patch = find_patch(plan, gold, predicted, taxonomy, gains=gains)
     return patch if names is None else Patch(_renamed(operation, names.back()) for operation in patch)
@@ -491,8 +489,5 @@ def find_faults(
 ) -> FaultResults:
     """Return the faults of each pair of documents; see `diagnose` and `MovedResults.of` for the arguments."""
     predicted, levels = _with_gold_ids(plan, gold, predicted, levels)
-    joins = JoinResults.of(plan, gold, predicted, levels)
-    moved = MovedResults.of(plan, levels, len(gold), usual, joined_nodes(levels, joins.joins))
-    renamed = renamed_fields(plan, levels, len(gold), usual)
-    results = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, renamed=renamed)
-    return replace(results, doubtful=moved.doubtful)
+    _, moved, links = _search(plan, gold, predicted, levels, usual)
+    return replace(FaultResults.of(plan, gold, levels, links), doubtful=moved.doubtful)
