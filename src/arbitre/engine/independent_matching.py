@@ -7,7 +7,6 @@ random, 70% of the roles agree instead of one third.
 from __future__ import annotations
 
 import math
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -23,6 +22,7 @@ from arbitre.engine.columns.column import (
     Memo,
     MixedColumn,
     ObjectColumn,
+    copied,
     descendants,
 )
 from arbitre.engine.columns.row_keys import find_fields, multiset_keys, row_codes
@@ -417,15 +417,7 @@ def permuted(column: Column, chosen: Mask, random: np.random.Generator) -> list[
 
 def _copied(column: Column) -> list[Column]:
     """Return copies of all columns of a tree, by number, that refer to each other."""
-    originals = sorted(descendants(ancestors(column)[0]), key=lambda each: each.number)
-    copies = [copy(original) for original in originals]
-    for each in copies:
-        each.parent = None if each.parent is None else copies[each.parent.number]
-        each.links = [replace(link, column=copies[link.column.number]) for link in each.links]
-        if isinstance(each, ObjectColumn):
-            each.maps = [replace(entries, column=copies[entries.column.number]) for entries in each.maps]
-        elif isinstance(each, ListColumn) and each.items is not None:
-            each.items = copies[each.items.number]
+    copies = copied(sorted(descendants(ancestors(column)[0]), key=lambda each: each.number))
     for each in ancestors(copies[column.number])[:-1]:
         each.memo = None
     return copies

@@ -28,7 +28,8 @@ Functions that differ by kind, such as `link_children`, use `functools.singledis
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 import numpy as np
@@ -502,6 +503,19 @@ def descendants(column: Column) -> list[Column]:
         columns.extend(link.column for link in parent.links)
         columns.extend(entries.column for entries in parent.slices)
     return columns
+
+
+def copied(columns: Sequence[Column]) -> list[Column]:
+    """Return copies of all columns of a tree, in the order of their numbers, connected as the originals are."""
+    copies = [copy(column) for column in columns]
+    for column in copies:
+        column.parent = None if column.parent is None else copies[column.parent.number]
+        column.links = [replace(link, column=copies[link.column.number]) for link in column.links]
+        if isinstance(column, ObjectColumn):
+            column.maps = [replace(entries, column=copies[entries.column.number]) for entries in column.maps]
+        elif isinstance(column, ListColumn) and column.items is not None:
+            column.items = copies[column.items.number]
+    return copies
 
 
 def folded(

@@ -10,7 +10,6 @@ of Bob, the codes are [0, 1, 1].
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from arbitre.comparison.references import ReferenceNote, ReferredItem
 from arbitre.distances.base import BroadcastPool
-from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
+from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, copied
 from arbitre.errors import Problem
 from arbitre.matching import Candidates, Matcher
 from arbitre.matching.assignment import keyed
@@ -340,19 +339,6 @@ def _match_by_code(column: ListColumn, codes: Indices) -> None:
     """Match the items of lists by their codes only."""
     column.matcher, column.match_keys = BY_CORRESPONDENCE, codes
     column.match_equal_first = column.is_multiset = False
-
-
-def copied(columns: Sequence[Column]) -> list[Column]:
-    """Return copies of columns that are not linked yet, connected as the originals are."""
-    copies = [copy(column) for column in columns]
-    for column in copies:
-        column.parent = None if column.parent is None else copies[column.parent.number]
-        column.links = [Link(copies[link.column.number], link.weight) for link in column.links]
-        if isinstance(column, ObjectColumn):
-            column.maps = [MapLink(copies[one.column.number], one.starts, codes=one.codes) for one in column.maps]
-        elif isinstance(column, ListColumn) and column.items is not None:
-            column.items = copies[column.items.number]
-    return copies
 
 
 def _references_of(column: Column) -> tuple[Reference | None, Sequence[Json]]:
