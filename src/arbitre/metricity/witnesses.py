@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.distances.custom import MemoPool
-from arbitre.engine.batch_comparison import inner_pools
+from arbitre.engine.batch_comparison import inner_pools, pairwise_qualities
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.columns.row_keys import row_codes
-from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import ArbitreError
 from arbitre.paths import STAR
 from arbitre.schema.certificate import Witness
@@ -223,11 +222,11 @@ def _pairwise_distances(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, 
         root = columns[0]
         present = np.ones(size, dtype=np.bool_) if root.present is None else root.present[:size]
         rows = present.nonzero()[0]
-        batch = QualitySolver().evaluate(root, rows.repeat(len(rows)), np.tile(rows, len(rows)) + size)
+        qualities = pairwise_qualities(root, rows, rows + size)
     except ArbitreError:
         return None
     table = np.not_equal.outer(present, present).astype(np.float64)
-    table[np.ix_(rows, rows)] = 1.0 - batch.quality.reshape(len(rows), len(rows))
+    table[np.ix_(rows, rows)] = 1.0 - qualities
     return table, np.where(present, row_codes(root)[:size], -1)
 
 

@@ -35,13 +35,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.engine.columns.ragged import counts_of, expand_slices
+from arbitre.engine.columns.ragged import counts_of, expand_slices, take_or
 from arbitre.matching import Candidates
 from arbitre.paths import STAR, Path, Token, pointer, wildcard
 from arbitre.values import ABSENT, Json, Kind, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.references import ReferenceNote, ReferredItem
@@ -532,6 +532,17 @@ def folded(
     for part in reversed(descendants(column)):
         arrays[part.number] = leaf(part) if isinstance(part, LeafColumn) else container(part, arrays)
     return arrays[column.number]
+
+
+def held_sums(column: Column, below: Mapping[int, Floats]) -> Floats:
+    """Return the sum over what each row holds of `below`, a number for each row of the children by `Column.number`."""
+    rows, sums = np.arange(column.size, dtype=np.intp), np.zeros(column.size)
+    for link in column.links:
+        sums += take_or(below[link.column.number], link.rows(rows), 0)
+    for entries in column.slices:
+        owner, inner = entries.below(rows)
+        sums += np.bincount(owner, weights=below[entries.column.number][inner], minlength=column.size)
+    return sums
 
 
 def locate_failure(error: FunctionError, column: LeafColumn, left: Indices, right: Indices) -> FunctionError:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, folded
-from arbitre.engine.columns.ragged import take_or
+from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, folded, held_sums
 from arbitre.engine.solve.multiset_matching import count_equal
 
 if TYPE_CHECKING:
@@ -101,18 +100,11 @@ def _entry_counts(column: Column, entries: Path) -> Floats:
     """Return the number of entries below each row of a column; shape (rows,)."""
 
     def of_container(part: Column, below: dict[int, Floats]) -> Floats:
-        counts = np.zeros(part.size)
         if not _leads_to(part, entries):
-            return counts
+            return np.zeros(part.size)
         if part.path == entries and isinstance(part, ListColumn):
             return part.lengths.astype(np.float64)
-        rows = np.arange(part.size, dtype=np.intp)
-        for link in part.links:
-            counts += take_or(below[link.column.number], link.rows(rows), 0)
-        for slices in part.slices:
-            owner, inner = slices.below(rows)
-            counts += np.bincount(owner, below[slices.column.number][inner], minlength=part.size)
-        return counts
+        return held_sums(part, below)
 
     return folded(column, _no_entries, of_container)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from arbitre.arrays import exact_dot
-from arbitre.engine.columns.column import Column, LeafColumn, folded, leaf_columns
+from arbitre.engine.columns.column import Column, LeafColumn, folded, held_sums, leaf_columns
 from arbitre.engine.columns.fields import get_field
-from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of, take_or
+from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of
 from arbitre.engine.columns.row_keys import find_fields
 from arbitre.engine.solve.batches import Batch, TransportMatches, Unmatched, require_short
 from arbitre.errors import SolverError, shown
@@ -252,13 +252,7 @@ def leaf_counts(column: Column) -> Floats:
 
 def _sum_leaves(column: Column, below: dict[int, Floats]) -> Floats:
     """Return the number of leaves in each row of a container; 1 for an empty one. Shape (size,)."""
-    rows = np.arange(column.size, dtype=np.intp)
-    total = np.zeros(column.size)
-    for link in column.links:
-        total += take_or(below[link.column.number], link.rows(rows), 0)
-    for entries in column.slices:
-        owner, inner = entries.below(rows)
-        total += np.bincount(owner, weights=below[entries.column.number][inner], minlength=column.size)
+    total = held_sums(column, below)
     total[total == 0.0] = 1.0
     return total
 
