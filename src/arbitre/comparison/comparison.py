@@ -274,7 +274,7 @@ class Comparison:
         rows = []
         for level in levels:
             gold, predicted, *_ = level.leaf_masses()
-            values = node_tree.values(level, gold=True), node_tree.values(level, gold=False)
+            values = level.values(gold=True), level.values(gold=False)
             texts = level.texts()
             for at in ((gold > 0.0) | (predicted > 0.0)).nonzero()[0].tolist():
                 node_id = level.first + at

@@ -32,11 +32,10 @@ def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]
     verdicts = node_tree.verdicts(close).tolist()
     pointers = node_tree.pointers(gold=True), node_tree.pointers(gold=False)
     known: tuple[list[Json], list[Json]] = [], []
-    return [node for level in levels for node in _nodes(node_tree, level, verdicts, pointers, known)]
+    return [node for level in levels for node in _nodes(level, verdicts, pointers, known)]
 
 
 def _nodes(
-    node_tree: NodeTree,
     level: Level,
     verdicts: list[int],
     pointers: tuple[list[str | None], list[str | None]],
@@ -54,7 +53,7 @@ def _nodes(
     shares = [1.0] * len(level) if level.share is None else level.share.tolist()
     masses = [mass.tolist() for mass in (level.gold, level.predicted, level.matched, level.mass)]
     for side, values in zip(SIDES, known, strict=True):
-        values.extend(node_tree.values(level, gold=side == "gold"))
+        values.extend(level.values(gold=side == "gold"))
     for at in range(len(level)):
         node_id = level.first + at
         node: dict[str, Any] = {

@@ -8,12 +8,11 @@ from arbitre.comparison.levels import single_paths
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import parse
-from arbitre.values import canonical, kind_of
+from arbitre.values import ABSENT, canonical, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from arbitre.arrays import Indices
     from arbitre.classification import Classification
     from arbitre.comparison.levels import Level
     from arbitre.values import Json
@@ -76,10 +75,10 @@ def leaf_pairs(
         if not chosen:
             continue
         columns = (
-            *(node_tree.values(level, gold=side, normalized=normalized) for side in (True, False)),
+            *(level.values(gold=side, normalized=normalized) for side in (True, False)),
             level.quality.tolist(),
             (first + level.document).tolist(),
-            *(side[level.first : level.first + len(level)] for side in pointers),
+            *(side[level.nodes] for side in pointers),
         )
         for place in chosen:
             yield texts[place], LeafPair(*[column[place] for column in columns])
@@ -143,16 +142,10 @@ def classify(
 def rows_of(level: Level) -> Iterator[Row]:
     """Yield the gold value, the predicted value and the mass of each node, and whether the two are equal."""
     masses = [1.0] * len(level) if level.scale is None else level.scale.tolist()
-    sides = _values(level, level.left), _values(level, level.right)
+    sides = (
+        [None if value is ABSENT or not kind_of(value).scalar else value for value in level.values(gold=gold)]
+        for gold in (True, False)
+    )
     for gold, predicted, mass, quality in zip(*sides, masses, level.quality.tolist(), strict=True):
         if gold is not None or predicted is not None:
             yield gold, predicted, mass, quality >= 1.0 and gold is not None and predicted is not None
-
-
-def _values(level: Level, rows: Indices) -> list[Json]:
-    """Return the single value of each row; None for a list, an object, and a negative row."""
-    values: list[Json] = [None] * len(rows)
-    present = (rows >= 0).nonzero()[0]
-    for at, value in zip(present.tolist(), level.source.values_of(rows[present]), strict=True):
-        values[at] = value if kind_of(value).scalar else None
-    return values

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from arbitre.paths import DEPTH, STAR, escape, wildcard
 from arbitre.tally import PathScores, ScoresByPath
-from arbitre.values import Kind
+from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -119,6 +119,25 @@ class Level:
 
     def __len__(self) -> int:
         return len(self.parent)
+
+    @property
+    def nodes(self) -> slice:
+        """The numbers of the nodes."""
+        return slice(self.first, self.first + len(self))
+
+    def rows(self, *, gold: bool) -> Indices:
+        """Return the row in `source` of each node on one side, or -1."""
+        return self.left if gold else self.right
+
+    def values(self, *, gold: bool, normalized: bool = False) -> list[Json]:
+        """Return the original or normalised value of each node on one side; ABSENT where there is none."""
+        rows = self.rows(gold=gold)
+        values: list[Json] = [ABSENT] * len(self)
+        present = (rows >= 0).nonzero()[0]
+        values_of = self.source.normalized_values_of if normalized else self.source.values_of
+        for at, value in zip(present.tolist(), values_of(rows[present]), strict=True):
+            values[at] = value
+        return values
 
     @property
     def text(self) -> str:
@@ -244,7 +263,7 @@ def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
     scaled = []
     for level in levels:
         scale = scales[level.parent] if level.share is None else scales[level.parent] * level.share
-        scales[level.first : level.first + len(level)] = scale
+        scales[level.nodes] = scale
         scaled.append(replace(level, scale=scale))
     return tuple(scaled)
 
@@ -282,7 +301,7 @@ def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Floats:
         if level.leaf:
             parts.append((level.document, level.leaf_masses()))
         else:
-            square = squares[level.first : level.first + len(level)]
+            square = squares[level.nodes]
             masses = level.scaled(level.gold, level.predicted, level.matched, level.mass, square)
             parts.append((level.document, masses))
     return summed(parts, documents)
@@ -309,12 +328,12 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
     """
     is_parent = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
     for level in at_path(levels, path):
-        is_parent[level.first : level.first + len(level)] = True
+        is_parent[level.nodes] = True
     if not levels:
         return np.empty(0), np.empty(0), np.empty(0, dtype=np.intp)
     counted, weights = [], []
     for level in levels:
-        own = level.leaf & (level.leaf_masses()[2] > 0.0) & is_parent[level.first : level.first + len(level)]
+        own = level.leaf & (level.leaf_masses()[2] > 0.0) & is_parent[level.nodes]
         counted.append(own | (level.paired & is_parent[level.parent] & (not level.inner)))
         weights.append(np.where(own, 1.0, level.weight) * (1.0 if level.scale is None else level.scale))
     nodes = in_order(levels)
@@ -434,13 +453,13 @@ def field_counts(levels: Sequence[Level], documents: int) -> dict[str, Floats]:
     objects = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
     for level in levels:
         if not (level.leaf or level.kind_mismatch):
-            objects[level.first : level.first + len(level)] = level.paired & (level.gold_kind == Kind.OBJECT)
+            objects[level.nodes] = level.paired & (level.gold_kind == Kind.OBJECT)
     masks, weights, owner = [], [], []
     for level in levels:
         gold, predicted, _ = level.node_masks()
         of_map = level.path[-1:] == (STAR,) and not level.named
         held = objects[level.parent] & (not (level.inner or of_map))
-        counted = np.stack([objects[level.first : level.first + len(level)], gold & held, predicted & ~gold & held])
+        counted = np.stack([objects[level.nodes], gold & held, predicted & ~gold & held])
         masks.append(counted & (len(level.path) <= DEPTH))  # deeper levels share a path
         weights.append(np.ones(len(level)) if level.scale is None else level.scale)
         owner.append(level.document)
@@ -482,7 +501,7 @@ def _cells(level: Level, gold: Mask, predicted: Mask, close: float, inside: Mask
         cell[level.kinds_differ] = _TYPE_OF_BOTH
     alone = gold != predicted
     if alone.any():
-        mismatched = False if inside is None else inside[level.first : level.first + len(level)]
+        mismatched = False if inside is None else inside[level.nodes]
         side = np.where(gold, _MISSING, _SPURIOUS)
         side = np.where(mismatched, np.where(gold, _TYPE_OF_GOLD, _TYPE_OF_PREDICTED), side)
         cell[alone] = side[alone]
@@ -496,7 +515,7 @@ def _inside_mismatches(levels: Sequence[Level]) -> Mask | None:
     inside = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
     for level in levels:
         differ = level.kinds_differ if level.kind_mismatch else False
-        inside[level.first : level.first + len(level)] = inside[level.parent] | differ
+        inside[level.nodes] = inside[level.parent] | differ
     return inside
 
 

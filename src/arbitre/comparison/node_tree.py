@@ -71,11 +71,11 @@ class NodeTree:
         """Return the tokens from the root to the node on one side; None if that side has no node."""
         tokens: list[int | str] = []
         level, at = self.place(node_id)
-        if (level.left if gold else level.right)[at] < 0:
+        if level.rows(gold=gold)[at] < 0:
             return None
         while level.parent[at] != NONE:
             if not level.inner:
-                rows = (level.left if gold else level.right)[at : at + 1]
+                rows = level.rows(gold=gold)[at : at + 1]
                 tokens += level.source.tokens_of(rows)
             level, at = self.place(int(level.parent[at]))
         return tuple(reversed(tokens))
@@ -88,7 +88,7 @@ class NodeTree:
         """Return the pointer of every node on one side; None where that side has no node."""
         pointers: list[str | None] = []
         for level in self.levels:
-            rows = level.left if gold else level.right
+            rows = level.rows(gold=gold)
             here: list[str | None] = [None] * len(level)
             present = (rows >= 0).nonzero()[0]
             parents = level.parent[present].tolist()
@@ -99,20 +99,10 @@ class NodeTree:
             pointers += here
         return pointers
 
-    def values(self, level: Level, *, gold: bool, normalized: bool = False) -> list[Json]:
-        """Return the original or normalised values of a level on one side; ABSENT where there is none."""
-        rows = level.left if gold else level.right
-        values: list[Json] = [ABSENT] * len(level)
-        present = (rows >= 0).nonzero()[0]
-        values_of = level.source.normalized_values_of if normalized else level.source.values_of
-        for at, value in zip(present.tolist(), values_of(rows[present]), strict=True):
-            values[at] = value
-        return values
-
     def value(self, node_id: int, *, gold: bool) -> Json:
         """Return the original value on one side; ABSENT if there is none."""
         level, at = self.place(node_id)
-        rows = (level.left if gold else level.right)[at : at + 1]
+        rows = level.rows(gold=gold)[at : at + 1]
         return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
 
     def accepted_form(self, record: int) -> Json:
@@ -197,7 +187,7 @@ class NodeTree:
         ).astype(np.int8)
         for level in reversed(self.levels):
             above = level.parent != NONE
-            passed = np.minimum(verdicts[level.first : level.first + len(level)][above], Verdict.WRONG)
+            passed = np.minimum(verdicts[level.nodes][above], Verdict.WRONG)
             np.maximum.at(verdicts, level.parent[above], passed.astype(np.int8))
         return verdicts
 

@@ -149,14 +149,14 @@ class Pointers:
         wanted = np.zeros(size + 1, dtype=np.bool_)  # the last element is for nodes without a parent
         wanted[nodes] = True
         for level in reversed(levels):
-            here = wanted[level.first : level.first + len(level)]
+            here = wanted[level.nodes]
             wanted[level.parent[here]] = True
         texts: list[str | None] = [None] * (size + 1)
         self._texts = texts
         self._steps: list[_Step] = []
         for level in levels:
-            rows = level.left if gold else level.right
-            at = (wanted[level.first : level.first + len(level)] & (rows >= 0)).nonzero()[0]
+            rows = level.rows(gold=gold)
+            at = (wanted[level.nodes] & (rows >= 0)).nonzero()[0]
             if not len(at):
                 continue
             ids, parents = level.first + at, level.parent[at]
@@ -257,7 +257,7 @@ def _values(levels: Sequence[Level], nodes: Indices, *, gold: bool) -> list[Json
     numbers = np.where(nodes == NONE, NONE, firsts.searchsorted(nodes, side="right") - 1)
     for number in np.unique(numbers[numbers != NONE]).tolist():
         level, at = levels[number], (numbers == number).nonzero()[0]
-        rows = (level.left if gold else level.right)[nodes[at] - level.first]
+        rows = level.rows(gold=gold)[nodes[at] - level.first]
         for place, value in zip(at.tolist(), level.source.values_of(rows), strict=True):
             values[place] = value
     return values

@@ -382,7 +382,7 @@ def find_joins(plan: Plan, levels: Sequence[Level], margin: float = MARGIN) -> l
     closed = np.zeros(sum(map(len, levels)), dtype=np.bool_)  # nodes in items of accepted joins
     joins, words = [], TextWords()
     for level in levels:
-        nodes = slice(level.first, level.first + len(level))
+        nodes = level.nodes
         closed[nodes] |= inherited(level, closed)
         pairs = list_pairs(levels, level, ~closed[nodes]) if _may_join(level.source) else None
         if pairs is None:

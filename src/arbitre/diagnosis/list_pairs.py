@@ -54,7 +54,7 @@ class ListPairs:
 
     def rows_of(self, number: int, *, gold: bool) -> Indices:
         """Return the rows of the items of one side of a pair of lists."""
-        lists = (self.level.left if gold else self.level.right)[self.lists[number]]
+        lists = self.level.rows(gold=gold)[self.lists[number]]
         slots = np.arange(self.column.starts[lists], self.column.starts[lists + 1], dtype=np.intp)
         return self.column.rows(slots)
 

@@ -242,7 +242,7 @@ def _p_value(candidates: Sequence[MoveCandidate]) -> float:
 def _pointer(tree: NodeTree, node: int, *, gold: bool) -> str:
     """Return the JSON Pointer of a node, in gold or in the prediction."""
     level, at = tree.place(node)
-    return cast("Column", level.source).pointer(int((level.left if gold else level.right)[at]))
+    return cast("Column", level.source).pointer(int(level.rows(gold=gold)[at]))
 
 
 def _value(tree: NodeTree, nodes: MovedNodes) -> Moved:

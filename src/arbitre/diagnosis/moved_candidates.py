@@ -174,7 +174,7 @@ def owners_of(levels: Sequence[Level]) -> Indices:
     size = sum(map(len, levels)) + 1  # the last element is for nodes without a parent
     owners, holds = np.full(size, NONE, dtype=np.intp), np.zeros(size, dtype=np.bool_)
     for level in levels:
-        nodes = slice(level.first, level.first + len(level))
+        nodes = level.nodes
         owners[nodes] = np.where(holds[level.parent], level.parent, owners[level.parent])
         holds[nodes] = not level.leaf and (level.item or isinstance(level.source, ObjectColumn))
     return owners
@@ -190,7 +190,7 @@ def _wrong(levels: Sequence[Level], owners: Indices, close: float, *, gold: bool
     parts = []
     for level in levels:
         masks = level.leaf_masks()
-        rows = level.left if gold else level.right
+        rows = level.rows(gold=gold)
         agreeing = masks[2] & (level.quality >= close)
         at = (masks[0 if gold else 1] & (agreeing != wrong)).nonzero()[0]
         nodes = level.first + at

@@ -205,7 +205,7 @@ class _Search:
         if nodes:
             inside[list(nodes)] = True
             for level in self._tree.levels:
-                inside[level.first : level.first + len(level)] |= inside[level.parent]
+                inside[level.nodes] |= inside[level.parent]
         return inside[:-1]
 
     def _candidates(self, joined: Indices) -> tuple[Mask, Mask]:
@@ -217,7 +217,7 @@ class _Search:
         entries = self._plan.entries
         able = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
         for level in self._tree.levels:
-            here = slice(level.first, level.first + len(level))
+            here = level.nodes
             excluded[here] |= excluded[level.parent] | level.kind_mismatch
             column = level.source
             if level.leaf or level.inner or not isinstance(column, Column) or level.path == entries[: len(level.path)]:

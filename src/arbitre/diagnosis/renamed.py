@@ -84,7 +84,7 @@ def _incomplete(plan: Plan, levels: Sequence[Level]) -> Iterator[tuple[int, int,
     """Yield the matched objects with missing and spurious fields: document, node, and these fields."""
     paired = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
     for level in levels:
-        paired[level.first : level.first + len(level)] = level.paired & (not level.kind_mismatch)
+        paired[level.nodes] = level.paired & (not level.kind_mismatch)
     fields = [(level, _alone(level, paired)) for level in levels if _is_field(level)]
     wanted = np.ones(len(paired), dtype=np.bool_)
     for side in range(2):

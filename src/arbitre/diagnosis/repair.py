@@ -489,7 +489,7 @@ class _Repair:
 
     def _token(self, node: int, *, gold: bool) -> int | str:
         level, at = self._tree.place(node)
-        return level.source.tokens_of((level.left if gold else level.right)[at : at + 1])[0]
+        return level.source.tokens_of(level.rows(gold=gold)[at : at + 1])[0]
 
     def _step(
         self,

@@ -166,7 +166,7 @@ class _Repairs:
 
     def _faults(self, level: Level) -> list[_Changes]:
         """Return the changes of the parents of the repaired faults of a level."""
-        here = slice(level.first, level.first + len(level))
+        here = level.nodes
         at = (self.taxonomy.fault[here] & (self.taxonomy.entry[here] != NONE)).nonzero()[0]
         if not len(at):
             return []
@@ -205,7 +205,7 @@ class _Repairs:
             cells = (level.document[at], changes.repair)
             np.add.at(totals[..., PREDICTED], cells, changes.predicted * scale[at])
             np.add.at(totals[..., QUALITY], cells, changes.quality * scale[at])
-        owner = taxonomy.owner[level.first : level.first + len(level)]
+        owner = taxonomy.owner[level.nodes]
         at = (owner != NONE).nonzero()[0]
         if len(at):
             _, repairs = self._with_repairs(owner[at])

@@ -130,7 +130,7 @@ class Taxonomy:
         for level in self.levels:
             if level.item and level.inner:
                 continue
-            here = slice(level.first, level.first + len(level))
+            here = level.nodes
             sides = (level.node_masks() if level.item else level.leaf_masks())[:2]
             cell = (level.document * len(self.paths) + self.path[here]) * len(SIDES)
             for side, mask in enumerate(sides):
@@ -194,7 +194,7 @@ class _Walk:
 
     def visit(self, level: Level) -> None:
         """Classify the nodes of a level."""
-        here, ids = slice(level.first, level.first + len(level)), np.arange(level.first, level.first + len(level))
+        here, ids = level.nodes, np.arange(level.first, level.first + len(level))
         for text, start, stop in level.runs():
             self.path[level.first + start : level.first + stop] = self.numbers.setdefault(text, len(self.numbers))
         gold, predicted, both = level.node_masks()
@@ -235,7 +235,7 @@ class _Walk:
 
     def _losses(self, level: Level, ids: Indices, both: Mask) -> None:
         """Divide the loss of each node among its children, as the quality is divided."""
-        here = slice(level.first, level.first + len(level))
+        here = level.nodes
         scale = 1.0 if level.scale is None else level.scale
         counting = not level.named and level.text == self.entries
         if counting and level.leaf:
