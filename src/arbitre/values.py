@@ -14,7 +14,7 @@ from arbitre.errors import DataError, SchemaError
 from arbitre.paths import pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
+    from collections.abc import Callable, Collection, Hashable, Iterator
 
     from arbitre.paths import Path
 
@@ -429,6 +429,17 @@ def number_of_values(value: Json, most: float = math.inf) -> int:
         count += sum(map(len, level))
         level = [inner for container in level for inner in _containers(container)]
     return count
+
+
+def single_values(value: Json) -> Iterator[Json]:
+    """Yield the single values in a JSON value, in no particular order."""
+    pending = [value]
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, (list, dict)):
+            pending += inner.values() if isinstance(inner, dict) else inner
+        else:
+            yield inner
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from arbitre.causes.sample import excess_p
 from arbitre.diagnosis.evidence import natural_order
 from arbitre.diagnosis.renamed import fold
 from arbitre.schema.nodes import first_of_pattern
-from arbitre.values import ABSENT, Kind, kind_of
+from arbitre.values import ABSENT, Kind, kind_of, single_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -315,14 +315,8 @@ def _closest(sample: Sample, documents: frozenset[int]) -> dict[int, int]:
 def _words(value: Json) -> set[Hashable]:
     """Return the words and numbers of a document."""
     found: set[Hashable] = set()
-    pending = [value]
-    while pending:
-        inner = pending.pop()
-        if isinstance(inner, dict):
-            pending += inner.values()
-        elif isinstance(inner, list):
-            pending += inner
-        elif isinstance(inner, str):
+    for inner in single_values(value):
+        if isinstance(inner, str):
             found.update(inner.casefold().split())
         elif isinstance(inner, (int, float)) and not isinstance(inner, bool):
             found.add(inner)

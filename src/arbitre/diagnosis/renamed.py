@@ -18,7 +18,7 @@ from arbitre.diagnosis.moved_candidates import MoveCandidate
 from arbitre.diagnosis.moved_chance import base_chance
 from arbitre.engine.columns.column import Column, ObjectColumn
 from arbitre.paths import STAR
-from arbitre.values import canonical
+from arbitre.values import canonical, single_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -214,14 +214,3 @@ def mostly_equal(gold: Json, predicted: Json) -> bool:
         size = sum(side.total() for side in sides)
         return size > 0 and MIN_SHARED * size <= 2 * (sides[0] & sides[1]).total()
     return canonical(gold) == canonical(predicted)
-
-
-def single_values(value: Json) -> Iterator[Json]:
-    """Yield the single values in a list or an object."""
-    pending = [value]
-    while pending:
-        inner = pending.pop()
-        if isinstance(inner, (list, dict)):
-            pending += inner.values() if isinstance(inner, dict) else inner
-        else:
-            yield inner

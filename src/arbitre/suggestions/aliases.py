@@ -20,7 +20,7 @@ from arbitre.engine.columns.fields import apply_aliases
 from arbitre.errors import DataError
 from arbitre.paths import STAR, escape, order, wildcard
 from arbitre.schema.describe import schema_path, steps_to, walk
-from arbitre.values import ABSENT, canonical
+from arbitre.values import ABSENT, canonical, single_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -146,12 +146,8 @@ def _has_objects(value: Json) -> bool:
 def _parts(value: Json) -> dict[Hashable, float]:
     """Return the scalars of a value, nested ones included, with their number; a text is divided into its words."""
     parts: dict[Hashable, float] = {}
-    pending = [value]
-    while pending:
-        inner = pending.pop()
-        if isinstance(inner, (list, dict)):
-            pending += inner.values() if isinstance(inner, dict) else inner
-        elif inner is not None:
+    for inner in single_values(value):
+        if inner is not None:
             keys = _words(inner) if isinstance(inner, str) else [canonical(inner)]
             for key in keys:
                 parts[key] = parts.get(key, 0.0) + 1.0 / len(keys)

@@ -17,7 +17,7 @@ from arbitre.paths import DEPTH, STAR, parse, pointer, wildcard
 from arbitre.schema.compiling.branches import Expander
 from arbitre.schema.describe import walk
 from arbitre.suggestions.reference_census import ReferenceCensus
-from arbitre.values import Kind, canonical, is_placeholder, kind_of
+from arbitre.values import Kind, canonical, is_placeholder, kind_of, single_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -85,18 +85,6 @@ class PathCounts:
 
 _FEW: Final = 3
 """Maximum length of a list of placeholders."""
-
-
-def _single_values(value: Json) -> int:
-    """Return the number of single values in a value, without null."""
-    number, pending = 0, [value]
-    while pending:
-        inner = pending.pop()
-        if isinstance(inner, (list, dict)):
-            pending += inner.values() if isinstance(inner, dict) else inner
-        else:
-            number += inner is not None
-    return number
 
 
 def is_blank(value: Json) -> bool:
@@ -194,7 +182,7 @@ class Census:
                 elif (child := node.declared(key)) is not None:
                     yield child, (*path, STAR), inner
                 else:
-                    self.undeclared += _single_values(inner)
+                    self.undeclared += sum(value is not None for value in single_values(inner))
             counts.together.update(key for key, number in folded.items() if number > 1)
 
 
