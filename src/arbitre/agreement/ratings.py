@@ -105,15 +105,9 @@ class Ratings:
             items = ((first != MISSING) & (second != MISSING)).nonzero()[0]
             yield items, first[items], second[items]
 
-    def totals(self, weights: Floats | None = None) -> Floats:
-        """Return the number of ratings of each category; shape (categories,).
-
-        Args:
-            weights: Weight of the ratings of each item, shape (n,); None if all are 1.
-        """
-        rated, size = self.rated, len(self.categories)
-        spread = None if weights is None else np.broadcast_to(weights, self.codes.shape)[rated]
-        return np.bincount(self.codes[rated], weights=spread, minlength=size).astype(np.float64)
+    def totals(self) -> Floats:
+        """Return the number of ratings of each category; shape (categories,)."""
+        return np.bincount(self.codes[self.rated], minlength=len(self.categories)).astype(np.float64)
 
     def margins(self) -> Floats:
         """Return the share of each category among the ratings of each annotator; shape (annotators, categories).

@@ -160,13 +160,19 @@ class LeafFaults:
 def is_undeclared(plan: Plan, column: Column) -> bool:
     """Return whether the values of a column are below a key that the schema does not declare."""
     while column.parent is not None:
-        if isinstance(column.parent, ObjectColumn):
-            node = column.parent.site.object
-            declared = node.declared_map or any(field.name == column.token for field in node.fields)
-            if not declared and column.site is plan.sites[node.additional]:
-                return True
+        if has_undeclared_key(plan, column):
+            return True
         column = column.parent
     return False
+
+
+def has_undeclared_key(plan: Plan, column: Column) -> bool:
+    """Return whether the values of a column are fields that the schema does not declare."""
+    if not isinstance(column.parent, ObjectColumn):
+        return False
+    node = column.parent.site.object
+    declared = node.declared_map or column.token in node.field_sites
+    return not declared and column.site is plan.sites[node.additional]
 
 
 def owners_of(levels: Sequence[Level]) -> Indices:

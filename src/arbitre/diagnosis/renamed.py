@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from arbitre.diagnosis.moved import MovedNodes, significant
-from arbitre.diagnosis.moved_candidates import MoveCandidate
+from arbitre.diagnosis.moved_candidates import MoveCandidate, has_undeclared_key
 from arbitre.diagnosis.moved_chance import base_chance
-from arbitre.engine.columns.column import Column, ObjectColumn
+from arbitre.engine.columns.column import Column
 from arbitre.paths import STAR
 from arbitre.values import canonical, single_values
 
@@ -94,14 +94,15 @@ def _incomplete(plan: Plan, levels: Sequence[Level]) -> Iterator[tuple[int, int,
         wanted &= incomplete
     found: defaultdict[tuple[int, int], tuple[list[_Field], list[_Field]]] = defaultdict(lambda: ([], []))
     for level, sides in fields if wanted.any() else ():
-        declared = not _is_unknown(plan, level)
+        column = level.source
+        undeclared = level.named or (isinstance(column, Column) and has_undeclared_key(plan, column))
         for side, (rows, nodes) in enumerate(zip((level.left, level.right), sides, strict=True)):
             at = nodes[wanted[level.parent[nodes]]]
             documents, parents = level.document[at].tolist(), level.parent[at].tolist()
             keys, values = level.source.tokens_of(rows[at]), level.source.values_of(rows[at])
             for node, *place, key, value in zip(at.tolist(), documents, parents, keys, values, strict=True):
                 document, parent = place
-                one = _Field(level.first + node, str(key), level.text, declared, value)
+                one = _Field(level.first + node, str(key), level.text, not undeclared, value)
                 found[document, parent][side].append(one)
     for document, parent in sorted(found):
         yield document, parent, *found[document, parent]
@@ -117,17 +118,6 @@ def _alone(level: Level, paired: Mask) -> tuple[Indices, Indices]:
     gold, predicted, both = level.node_masks()
     inside = paired[level.parent] & ~both
     return (gold & inside).nonzero()[0], (predicted & inside).nonzero()[0]
-
-
-def _is_unknown(plan: Plan, level: Level) -> bool:
-    """Return whether the schema does not declare the fields of a level."""
-    column = level.source
-    if level.named:
-        return True
-    if not isinstance(column, Column) or not isinstance(column.parent, ObjectColumn):
-        return False
-    node = column.parent.site.object
-    return column.site is plan.sites[node.additional] and all(field.name != column.token for field in node.fields)
 
 
 def _same_key(missing: Sequence[_Field], spurious: Sequence[_Field]) -> Iterator[tuple[_Field, _Field]]:

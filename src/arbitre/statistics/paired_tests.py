@@ -197,24 +197,17 @@ def contrasts(
     ]
 
 
-def holm_of_pairs(
-    pairs: Sequence[tuple[Sample, Sample]],
-    score: str,
-    *,
-    average: Average = "micro",
-    level: float = LEVEL,
-    seed: int = 0,
-) -> list[float | None]:
+def holm_of_pairs(pairs: Sequence[tuple[Sample, Sample]], score: str) -> list[float | None]:
     """Return the Holm-adjusted p-value of each pair of systems; None if a score is undefined.
 
-    The result equals `p_holm` of `contrasts` with one family per pair, but is faster to compute for many pairs. See
-    `contrasts` for the arguments; the samples of a pair must have the same units.
+    The result equals `p_holm` of `contrasts` with one family per pair, but is faster to compute for many pairs. The
+    samples of a pair must have the same units.
     """
     statistics = [
-        (Statistic.scores(first, [score], average), Statistic.scores(second, [score], average))
+        (Statistic.scores(first, [score], "micro"), Statistic.scores(second, [score], "micro"))
         for first, second in pairs
     ]
-    return holm(p_for_holm(statistics, alpha=threshold(level), seed=seed))
+    return holm(p_for_holm(statistics, alpha=threshold(LEVEL), seed=0))
 
 
 def _difference(
