@@ -25,8 +25,9 @@ LEAST_ANNOTATORS: Final = 3
 LEAST_VALUES: Final = 10
 """Number of values per category below which the estimated error rates are unreliable."""
 
-STEPS: Final = 100
-"""Number of steps of expectation maximisation."""
+STEPS: Final = 20
+"""Number of steps of expectation maximisation. In simulations, 100 steps take five times as long, and the categories
+are not correct more often."""
 
 _CATEGORICAL: Final = frozenset({"ordinal", "table", "taxonomy"})
 """Distances of categories, besides `exact` for values that are not numbers."""
