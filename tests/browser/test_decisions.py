@@ -306,11 +306,64 @@ def test_a_value_that_the_schema_does_not_allow_is_not_taken(visit, several, tmp
     (row,) = rows(save(page, "CSV", tmp_path))
     assert (row["value"], row["note"], row["by"], row["system"]) == ("Bern", "see p. 3, =1+1", "Zoé", "careful, hasty")
     page.keyboard.press("u")
-    page.keyboard.press("u")
     assert count(page) == "No decisions yet."
     expect(page.locator(".decisions .note")).to_have_text("Undone: d03.")
     page.keyboard.press("u")
     expect(page.locator(".decisions .note")).to_have_text("Nothing to undo.")
+
+
+def test_a_value_that_is_not_complete_changes_neither_the_decision_nor_its_note(visit, several, tmp_path):
+    page = visit(report(several))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    to_example(page, "d03 /people/0/town")
+    page.keyboard.press("1")
+    page.keyboard.press("r")
+    page.keyboard.type("see p. 3")
+    page.keyboard.press("Enter")
+    (before,) = rows(save(page, "CSV", tmp_path))
+    page.keyboard.press("e")
+    page.keyboard.type('{"half": ')
+    expect(decision(page).locator(".said")).to_contain_text(f'The decision is still: "{before["value"]}".')
+    expect(decision(page).locator(".outcome")).to_have_text("Decided by Zoé.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    page.reload()
+    page.keyboard.press("p")
+    expect(decision(page).get_by_label("Another value").last).to_have_value('{"half": ')
+    expect(decision(page).locator(".said")).to_contain_text("Not valid JSON.")
+    expect(decision(page).get_by_label("Note")).to_have_value("see p. 3")
+    assert count(page).startswith("1 decision: gold is wrong 1,")
+    (after,) = rows(save(page, "CSV", tmp_path))
+    assert after == before
+    page.locator("#c-list a").first.focus()
+    page.keyboard.press("e")
+    page.keyboard.type("Bern")
+    page.keyboard.press("Enter")
+    (after,) = rows(save(page, "CSV", tmp_path))
+    assert after == {**before, "value": "Bern"}
+    page.reload()
+    expect(decision(page).get_by_label("Another value").last).to_have_value("Bern")
+
+
+def test_an_example_without_a_decision_keeps_what_was_typed(visit, several):
+    page = visit(report(several))
+    page.locator("#c-list a").first.focus()
+    to_example(page, "d03 /people/0/town")
+    page.keyboard.press("e")
+    page.keyboard.type("12")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    page.keyboard.press("p")
+    typed = decision(page).get_by_label("Another value").last
+    expect(typed).to_have_value("12")
+    expect(decision(page).locator(".outcome")).to_have_text("Not decided: choose or enter the correct value.")
+    page.keyboard.press("1")
+    expect(typed).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    expect(typed).to_have_count(0)
+    assert count(page).startswith("1 decision: gold is wrong 0, prediction is wrong 0, unsure 1")
 
 
 def test_the_values_of_the_other_systems_can_be_chosen(visit, several):

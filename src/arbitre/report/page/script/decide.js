@@ -66,6 +66,7 @@ const setLine = (id, line) => {
 };
 const keeper = keeping(`arbitre-report-${data.key}`, judgedLines, setLine);
 const noteOn = (id) => `-note-${id}`; // a note without a decision
+const typedOn = (id) => `-typed-${id}`; // a value that was typed and cannot be taken
 
 const desk = { box: null, undo: [], group: 0 };
 const nameInput = make("input", { type: "text", autocomplete: "name", spellcheck: "false", size: 14 });
@@ -90,15 +91,11 @@ const storeJudged = () => {
   if (changed.includes(desk.box?.dataset.id) && !desk.box.contains(document.activeElement)) desk.box.redraw();
   showCounts();
 };
-// Makes or withdraws a decision. `u` undoes it; all changes while a value or a note is typed are undone together.
+// Makes a decision. `u` undoes it; all changes while a value or a note is typed are undone together.
 const judge = (id, own, typing = false) => {
   const last = desk.undo.at(-1);
   if (!typing || last?.id !== id || !last.typing) desk.undo.push({ id, typing, before: judged.get(id) });
-  if (own) judged.set(id, own);
-  else {
-    keeper.keep(noteOn(id), judged.get(id)?.note ?? keeper.kept(noteOn(id)));
-    judged.delete(id);
-  }
+  judged.set(id, own);
   storeJudged();
 };
 const undoDecision = () => {
@@ -106,7 +103,10 @@ const undoDecision = () => {
   if (!last) return announce(say("decide.undo.none"));
   const undone = last.before ?? judged.get(last.id) ?? { document: "" };
   if (last.before) judged.set(last.id, last.before);
-  else judged.delete(last.id);
+  else {
+    keeper.keep(noteOn(last.id), judged.get(last.id)?.note ?? keeper.kept(noteOn(last.id)));
+    judged.delete(last.id);
+  }
   storeJudged();
   if (desk.box?.dataset.id === last.id) desk.box.redraw();
   return announce(say("decide.undone", { document: plain(nameOf(undone)) }));
@@ -139,39 +139,50 @@ const valueText = (raw) => {
   const value = JSON.parse(raw);
   return shown(isText(value) ? text(value) : raw);
 };
-// The choice of the correct value. `settle(raw, typing)` takes it; a value that the schema does not allow is not taken.
+// The value of a decision, or the decision itself if it has none.
+const outcomeOf = ({ decision, value }) => {
+  if (decision !== GOLD_WRONG) return say(`decide.${decision}`);
+  return value === null ? say("decide.leave_out") : plain(cut(value, 80));
+};
+// The choice of the correct value. `settle({ raw }, typing)` takes it, and `settle(null, typing, written)` keeps what was
+// typed if it cannot be taken: it is malformed, the gold value, or not allowed by the schema. Both return the decision.
 const valueChoice = (one, own, subject, settle) => {
   const choices = candidates(one, own, subject);
   const decided = own.decision === GOLD_WRONG;
-  const chosen = decided ? choices.findIndex(({ raw }) => isSame(raw, own.value)) : -1;
+  const before = keeper.kept(typedOn(idOf(own)));
+  const known = decided ? choices.findIndex(({ raw }) => isSame(raw, own.value)) : -1;
+  const chosen = before ? -1 : known;
   const group = `decide-${(desk.group += 1)}`;
   const said = make("small", { class: "said", id: `${group}-said`, role: "alert" });
-  const take = (raw, typing) => {
+  const tell = (problem, found, typing, written) => {
+    const now = settle(found, typing, written);
+    const still = !found && now.decision ? say("decide.still", { value: outcomeOf(now) }) : null;
+    said.textContent = [problem, still].filter(Boolean).join(" ");
+  };
+  const take = (raw) => {
     const problem = raw === null ? null : problemWith(own, raw);
-    said.textContent = problem ?? "";
-    settle(problem === null ? { raw } : null, typing);
+    tell(problem, problem === null ? { raw } : null, false, "");
     return problem;
   };
   const radio = (checked) => make("input", { type: "radio", name: group, checked });
   const items = choices.map(({ raw, names }, at) => {
     const input = radio(at === chosen);
-    input.addEventListener("change", () => take(raw, false));
+    input.addEventListener("change", () => take(raw));
     const value = raw === null ? make("em", {}, say("decide.leave_out")) : valueText(raw);
     return make("label", { class: "candidate" }, input, " ", value, names.length ? make("small", {}, " ", plain(names.join(", "))) : null);
   });
-  const other = radio(decided && chosen < 0);
-  const start = decided && chosen < 0 ? own.value : (own.predicted ?? own.gold);
-  const long = !scalar(JSON.parse(start)) || start.length > 60;
+  const other = radio(before !== "" || (decided && known < 0));
+  const start = decided && known < 0 ? own.value : (own.predicted ?? own.gold);
+  const long = !scalar(JSON.parse(start)) || start.length > 60 || /\n|.{61}/.test(before);
   const input = make(long ? "textarea" : "input", { class: "typed", "aria-label": say("decide.other"), "aria-describedby": said.id, spellcheck: "false", autocomplete: "off", ...(long ? { rows: 4 } : { type: "text" }) });
-  input.value = untyped(start);
+  input.value = before || untyped(start);
   input.hidden = !other.checked;
+  // Checks the value in the box, and takes it only after a letter was typed: opening the box decides nothing.
   const check = (typing) => {
     const raw = typed(input.value);
-    const problem = raw === null ? say("check.malformed") : isSame(raw, own.gold) ? say("decide.same") : null;
-    const wrong = problem ?? take(raw, typing);
-    if (problem) settle(null, typing);
-    said.textContent = wrong ?? "";
-    input.setAttribute("aria-invalid", String(wrong !== null));
+    const problem = raw === null ? say("check.malformed") : isSame(raw, own.gold) ? say("decide.same") : problemWith(own, raw);
+    tell(problem, typing && problem === null ? { raw } : null, typing, typing && problem !== null ? input.value : "");
+    input.setAttribute("aria-invalid", String(problem !== null));
   };
   input.addEventListener("input", () => {
     other.checked = true;
@@ -186,7 +197,7 @@ const valueChoice = (one, own, subject, settle) => {
   const box = make("fieldset", { class: "candidates" }, make("legend", {}, say("decide.value")), items, line, said);
   // Takes the prediction; returns whether the schema allows it.
   const takeFirst = () => {
-    if (!choices.length || take(choices[0].raw, false) !== null) return false;
+    if (!choices.length || take(choices[0].raw) !== null) return false;
     box.querySelector("input").checked = true;
     return true;
   };
@@ -195,6 +206,7 @@ const valueChoice = (one, own, subject, settle) => {
     input.focus();
     input.select();
   };
+  if (before) check(true);
   return { box, takeFirst, edit };
 };
 
@@ -221,17 +233,21 @@ const decisionBox = (one, system) => {
   });
   const outcome = make("p", { class: "outcome" });
   const slot = make("div", {});
-  const refresh = (opened) => {
+  const refresh = () => {
     const { decision, by } = own();
-    buttons.forEach((button, at) => button.setAttribute("aria-pressed", String((opened ?? decision) === CHOICES[at])));
+    const pressed = decision || (values && GOLD_WRONG);
+    buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(pressed === CHOICES[at])));
     const who = by ? say("decide.by", { name: plain(by) }) : say("decide.by.nobody");
     const lost = blank.pointer === null && decision === GOLD_WRONG ? ` ${say("decide.unplaced")}` : "";
-    outcome.textContent = decision ? who + lost : opened ? say("decide.incomplete") : "";
+    outcome.textContent = decision ? who + lost : values ? say("decide.incomplete") : "";
     box.classList.toggle("done", Boolean(decision));
   };
-  const settle = (found, typing) => {
-    judge(id, found ? settled(GOLD_WRONG, found.raw) : null, typing);
-    refresh(GOLD_WRONG);
+  const settle = (found, typing, written = "") => {
+    keeper.keep(typedOn(id), written);
+    if (found) judge(id, settled(GOLD_WRONG, found.raw), typing);
+    else showCounts();
+    refresh();
+    return own();
   };
   // Opens the choice of the correct value. The decision is made with the prediction, if the schema allows it.
   const open = () => {
@@ -242,18 +258,19 @@ const decisionBox = (one, system) => {
     note.value = own().note;
     values = null;
     slot.replaceChildren();
-    if (own().decision === GOLD_WRONG) open();
+    if (own().decision === GOLD_WRONG || keeper.kept(typedOn(id))) open();
     refresh();
   };
   box.press = (key) => {
     const choice = CHOICES[key - 1];
     if (choice !== GOLD_WRONG) {
+      keeper.keep(typedOn(id), "");
       judge(id, settled(choice, null));
       return box.redraw();
     }
     if (own().decision === GOLD_WRONG) return undefined;
     open();
-    return values.takeFirst() ? undefined : values.edit();
+    return !keeper.kept(typedOn(id)) && values.takeFirst() ? undefined : values.edit();
   };
   box.edit = () => {
     if (!values) open();
