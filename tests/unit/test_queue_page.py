@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 from tests.browser.hostile import TEXTS
 from tests.unit.test_collegial import ANNOTATIONS, SCHEMA, built
-from tests.unit.test_report_html import LONGEST, Read
+from tests.unit.test_report_html import Read
 
 from arbitre import Comparator
 from arbitre.agreement import build_consensus
@@ -17,8 +17,8 @@ from arbitre.agreement.consensus.decisions import Decision
 from arbitre.agreement.consensus.queue import add_sources, queue_view
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.source_texts import SourceTexts
-from arbitre.language import Language, catalogue
-from arbitre.report.standalone import QUEUE_SCRIPT, QUEUE_STYLE, render_queue
+from arbitre.language import Language
+from arbitre.report.standalone import QUEUE_SCRIPT, render_queue
 
 PAGE = files("arbitre.report").joinpath("page")
 
@@ -156,51 +156,3 @@ def test_hostile_data_stay_text_and_nothing_external_is_loaded():
     )
     for sign in "\u202e\u2066\u200b\x07\x1b\x00":
         assert sign not in text
-
-
-def test_its_files_are_short_documented_and_included():
-    own = {name for name in (*QUEUE_SCRIPT, *QUEUE_STYLE) if name.startswith("queue/")}
-    ending = {**dict.fromkeys(QUEUE_SCRIPT, "js"), **dict.fromkeys(QUEUE_STYLE, "css")}
-    assert sorted(file.name for file in PAGE.joinpath("queue").iterdir()) == sorted(
-        f"{name.removeprefix('queue/')}.{ending[name]}" for name in own
-    )
-    text = page()
-    for name in own:
-        held = part(name, ending[name])
-        assert held in text
-        assert re.match(r"// \w.+\.\n\n|/\* \w.+\. \*/\n", held), name
-        assert len(held.splitlines()) <= LONGEST, name
-
-
-def test_script_files_use_only_earlier_ones_and_declare_each_name_once():
-    held = {name: part(name, "js") for name in QUEUE_SCRIPT}
-    declared = {name: re.findall(r"^const (\w+) =", text, re.MULTILINE) for name, text in held.items()}
-    names = [each for some in declared.values() for each in some]
-    assert len(names) == len(set(names)) > 60
-    later = [
-        (earlier, each)
-        for place, name in enumerate(QUEUE_SCRIPT)
-        for earlier in QUEUE_SCRIPT[:place]
-        for each in declared[name]
-        if re.search(rf"(?<![.\w]){each}" + (r"\b" if each.isupper() else r"\("), held[earlier])
-    ]
-    assert later == []
-
-
-def test_every_string_of_the_script_is_in_the_page():
-    strings = Read(page()).data["strings"]
-    asked = {name for file in QUEUE_SCRIPT for name in re.findall(r"say\(\"([\w. ]+)\"", part(file, "js"))}
-    assert {name for name in asked if name.startswith("queue.")} <= strings.keys()
-    shared = {"script/page", "script/text", "script/difference", "script/theme"}
-    own = {name for file in set(QUEUE_SCRIPT) - shared for name in re.findall(r"say\(\"([\w. ]+)\"", part(file, "js"))}
-    assert own <= strings.keys() <= catalogue().keys()
-
-
-def test_every_class_of_its_style_sheet_is_used():
-    sheets = "".join(part(name, "css") for name in QUEUE_STYLE if name.startswith("queue/"))
-    styled = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", sheets))
-    makers = PAGE.joinpath("queue.html.j2").read_text(encoding="utf-8") + "".join(
-        part(name, "js") for name in QUEUE_SCRIPT
-    )
-    assert len(styled) > 10
-    assert styled - set(re.findall(r"[\w-]+", makers)) == set()

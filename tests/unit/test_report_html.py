@@ -30,8 +30,8 @@ from arbitre.inputs.provenance import Correction, DisagreementCounts, GoldProven
 from arbitre.language import Language, Translator, catalogue
 from arbitre.report.build_view import build_subject
 from arbitre.report.document_tree import LITERAL, shown, spelled
-from arbitre.report.render import SCRIPT, STYLE, _brief, render_page
 from arbitre.report.render import VERDICT_GLYPHS as GLYPHS
+from arbitre.report.render import _brief, render_page
 from arbitre.report.report_files import view_of
 from arbitre.report.standalone import embedded
 from arbitre.report.view import PairwiseTest
@@ -40,8 +40,6 @@ from arbitre.systems.ranking import rank as ranking
 
 pytestmark = pytest.mark.slow
 
-PAGE = files("arbitre.report").joinpath("page")
-LONGEST = 400
 BOTH = pytest.mark.parametrize("language", list(Language))
 
 
@@ -307,45 +305,6 @@ def test_the_content_policy_blocks_external_resources(view):
     assert {value[0] for _, name, value in read.attributes if name == "href"} == {"#"}
     assert not {"img", "iframe", "link", "object", "form", "base"} & set(read.tags)
     assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/)", style + read.scripts[1])
-
-
-def parts(folder, names, ending):
-    return {name: PAGE.joinpath(folder, f"{name}.{ending}").read_text(encoding="utf-8") for name in names}
-
-
-@pytest.mark.parametrize(("folder", "names", "ending"), [("style", STYLE, "css"), ("script", SCRIPT, "js")])
-def test_style_and_script_files_are_short_documented_and_included(folder, names, ending):
-    assert sorted(file.name for file in PAGE.joinpath(folder).iterdir()) == sorted(f"{name}.{ending}" for name in names)
-    held = parts(folder, names, ending)
-    assert "".join(held.values()) in made()
-    for name, text in held.items():
-        assert re.match(r"// \w.+\.\n\n|/\* \w.+\. \*/\n", text), name
-        assert len(text.splitlines()) <= LONGEST, name
-
-
-def test_script_files_use_only_earlier_ones():
-    held = parts("script", SCRIPT, "js")
-    declared = {name: re.findall(r"^const (\w+) =", text, re.MULTILINE) for name, text in held.items()}
-    assert sum(map(len, declared.values())) > 80
-    later = [
-        (earlier, one)
-        for place, name in enumerate(SCRIPT)
-        for earlier in SCRIPT[:place]
-        for one in declared[name]
-        if re.search(rf"(?<![.\w]){one}" + (r"\b" if one.isupper() else r"\("), held[earlier])
-    ]
-    assert later == []
-
-
-def test_every_styled_class_is_used():
-    makers = [PAGE.joinpath("report.html.j2"), PAGE.joinpath("queue.html.j2"), *PAGE.joinpath("sections").iterdir()]
-    makers += [files("arbitre.report").joinpath(f"{name}.py") for name in ("render", "charts", "matrix_chart")]
-    makers += [PAGE.joinpath("script", f"{name}.js") for name in SCRIPT]
-    given = set(re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf-8") for file in makers)))
-    styled = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", "".join(parts("style", STYLE, "css").values())))
-    composed = {name for name in styled if re.fullmatch(r"(d|in|q|b|s)\d+|v-\w+", name)}
-    assert len(styled) > 80
-    assert styled - composed - given == set()
 
 
 def test_data_is_never_read_as_markup():
