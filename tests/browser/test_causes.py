@@ -287,6 +287,35 @@ def test_hidden_items_of_a_long_list_are_copied_as_an_ellipsis(visit, tmp_path):
     assert "more" not in line
 
 
+def test_the_focus_stays_at_what_a_button_shows(visit, tmp_path):
+    text = {"type": "string"}
+    inner = {"type": "object", "properties": {"street": text, "town": text}}
+    fields = {f"field{at}": text for at in range(9)} | {"home": inner, "story": text, "speech": text}
+    fields |= {"pages": {"type": "array", "items": {"type": "integer"}}}
+    person = {"type": "object", "properties": fields}
+    people = {"type": "array", "items": person, "x-arbitre": {"entries": True}}
+    (tmp_path / "schema.json").write_text(json.dumps({"type": "object", "properties": {"people": people}}))
+    words = " ".join(f"word{at}" for at in range(400))
+    gold = {f"field{at}": f"value {at}" for at in range(9)} | {"home": {"street": "Quay", "town": "Rome"}}
+    gold |= {"story": words, "speech": words, "pages": [*range(60)]}
+    wrong = gold | {"speech": words.replace("word200", "Word201"), "pages": [*range(1, 60), 70], "field0": "x" * 9}
+    for name, own in (("gold", gold), ("system", wrong)):
+        corpora.lines(tmp_path / f"{name}.jsonl", [{"id": "a", "people": [own]}])
+    run("evaluate", *sources(tmp_path), "--predicted", tmp_path / "system.jsonl", "--out", tmp_path / "report")
+    page = visit(tmp_path / "report" / "report.html")
+    shown = set()
+    for pane, anchor in (("#c-example", None), ("#x-list", "#c-example a.button")):
+        if anchor:
+            page.locator(anchor).click()
+        buttons = page.locator(f"{pane} button.cut:visible")
+        while buttons.count():
+            shown.add(re.sub(r"[\d,]+", "N", buttons.first.text_content()))
+            buttons.first.focus()
+            page.keyboard.press("Enter")
+            assert page.locator(f"{pane} :focus").count() == 1, shown
+    assert len(shown) == 5, shown
+
+
 def test_the_field_with_the_fault_is_marked_and_shows_the_other_systems(visit, values):
     page = visit(values)
     for path, field in (("/people/*/code", "code"), ("/people/*/town", "town")):

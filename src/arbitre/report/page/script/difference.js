@@ -149,11 +149,7 @@ const fold = (name, n, nodes, folds, fill) => {
   const open = () => {
     if (!buttons[0].parentNode) return;
     fill();
-    buttons.forEach((button, place) => {
-      const focused = button === document.activeElement;
-      button.replaceWith(nodes[place]);
-      if (focused) nodes[place].focus({ preventScroll: true });
-    });
+    buttons.forEach((button, place) => replace(button, [nodes[place]]));
   };
   const buttons = nodes.map(() => opener(name, n, open));
   folds.push(open);
@@ -171,7 +167,7 @@ const opener = (name, n, open) => {
 const foldText = (whole, tags, folds) => {
   const spaced = whole.trim().split(/\s+/u).length;
   const [name, n] = spaced * 30 < whole.length ? ["js.folded.characters", whole.length] : ["js.folded", spaced];
-  const nodes = tags.map((tag) => make(tag, { tabindex: -1 }));
+  const nodes = tags.map((tag) => make(tag));
   return fold(name, n, nodes, folds, () => nodes.forEach((node) => node.append(...visible(whole))));
 };
 // The number of elements of a list that have at least so many characters.
@@ -206,7 +202,7 @@ const drawParts = (parts, from, boxes, folds) => {
   const begun = boxes.map((box) => box.textContent.length);
   for (let at = from; at < parts.length; at += 1) {
     if (at < parts.length - 1 && boxes.some((box, side) => box.textContent.length - begun[side] > EARLY)) {
-      const nodes = boxes.map(() => make("span", { tabindex: -1 }));
+      const nodes = boxes.map(() => make("span"));
       const n = parts.slice(at).filter(({ same }) => !same).length;
       const buttons = fold("js.folded.differences", n, nodes, folds, () => drawParts(parts, at, nodes, folds));
       return boxes.forEach((box, side) => box.append(buttons[side]));
@@ -225,7 +221,7 @@ const drawn = (parts, long) => {
     const all = opener("js.cut", parts.reduce((sum, { sides }) => sum + lengthOf(sides[side]), 0), () => {
       box.classList.add("whole");
       for (const open of folds) open(); // folds within folds are added on the way
-      all.remove();
+      replace(all, [], box);
     });
     all.classList.remove("fold");
     return make("span", { class: "cuttable" }, box, all);

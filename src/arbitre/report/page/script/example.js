@@ -149,8 +149,9 @@ const fieldRows = (nodes, deep, how) => {
   const button = make("button", { type: "button", class: "cut" }, say("js.correct.more", { n: folded.size }));
   const line = make("tr", {}, make("td", { colspan: how.systems.length + 3 }, button));
   button.addEventListener("click", () => {
+    const next = rows.find((row) => row.hidden);
     for (const row of rows) row.hidden = false;
-    line.remove();
+    replace(line, [], next);
   });
   return [...rows, line];
 };

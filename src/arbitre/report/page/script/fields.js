@@ -137,7 +137,7 @@ const summary = (node, deep) => {
   const button = make("button", { type: "button", class: "cut" }, say("js.open"));
   const box = line(node, deep, shown(sum), [shown(sum), button]);
   button.addEventListener("click", () =>
-    box.replaceWith(line(node, deep, "", ""), ...inner.flatMap((part) => lines(part, deep + 1))),
+    replace(box, [line(node, deep, "", ""), ...inner.flatMap((part) => lines(part, deep + 1))]),
   );
   return box;
 };

@@ -40,6 +40,14 @@ const fill = (node, attributes, children) => {
 const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 const draw = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+// Replaces an element, such as a button that shows more, by others. If it has the focus, `next` takes it.
+const replace = (node, others, next = others[0]) => {
+  const focused = node.contains(document.activeElement);
+  node.replaceWith(...others);
+  if (!focused) return;
+  if (next.tabIndex < 0) next.tabIndex = -1;
+  next.focus({ preventScroll: true });
+};
 // The digit of a key, also where digits need the shift key, as on French keyboards.
 const digitOf = ({ key, code, shiftKey }) =>
   /^[0-9]$/.test(key) ? key : shiftKey ? null : (/^Digit([0-9])$/.exec(code)?.[1] ?? null);

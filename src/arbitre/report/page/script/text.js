@@ -81,7 +81,8 @@ const shown = (whole, place = 0, render = appearance(whole).trim() ? visible : a
   const box = make("span", { class: "cuttable" }, part, button);
   button.addEventListener("click", (event) => {
     event.stopPropagation();
-    box.replaceChildren(make("bdi", { class: "whole" }, visible(whole)));
+    part.remove();
+    replace(button, [make("bdi", { class: "whole" }, visible(whole))]);
   });
   return box;
 };
@@ -99,7 +100,7 @@ const folded = (chips, differing = []) => {
   let hidden = [];
   const closed = (rest) => {
     const button = make("button", { type: "button", class: "cut" }, say("js.more", { n: rest.length }));
-    button.addEventListener("click", () => button.replaceWith(...separated(rest)));
+    button.addEventListener("click", () => replace(button, separated(rest)));
     return button;
   };
   chips.forEach((chip, place) => {
