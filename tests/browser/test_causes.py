@@ -227,6 +227,22 @@ def test_the_search_finds_values_and_field_names_only(visit, values):
     expect(page.locator("#c-example table")).to_contain_text("Zed")
 
 
+def test_only_a_press_outside_the_search_closes_it(visit, report):
+    page = visit(report)
+    page.keyboard.press("/")
+    dialog = page.locator("dialog[open]")
+    outer, box = dialog.bounding_box(), dialog.locator("input").bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(outer["x"] - 20, box["y"])
+    page.mouse.up()
+    expect(dialog).to_be_visible()
+    page.mouse.click(outer["x"] + 4, outer["y"] + 4)
+    expect(dialog).to_be_visible()
+    page.mouse.click(outer["x"] - 20, outer["y"] + 20)
+    expect(dialog).to_have_count(0)
+
+
 def test_the_help_lists_the_keys(visit, report):
     page = visit(report)
     page.keyboard.press("?")

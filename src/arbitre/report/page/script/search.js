@@ -6,7 +6,11 @@ const dialogOf = (label, ...content) => {
   const close = make("button", { type: "button", class: "close" }, say("js.close"));
   const dialog = make("dialog", { "aria-label": label }, content, close);
   close.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  // A press outside closes the dialog; not a click, which also ends the selection of a text.
+  dialog.addEventListener("mousedown", ({ clientX: x, clientY: y }) => {
+    const { left, right, top, bottom } = dialog.getBoundingClientRect();
+    if (x < left || x > right || y < top || y > bottom) dialog.close();
+  });
   document.body.append(dialog);
   return dialog;
 };
