@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from tests.browser.axe import violations
 from tests.browser.corpora import SCHEMA, lines, person, spoilt
+from tests.browser.test_causes import COMPOSED
 from tests.unit.test_queue_page import hostile
 from typer.testing import CliRunner
 
@@ -265,6 +266,18 @@ PERSON = {
     "additionalProperties": False,
 }
 PEOPLE = {"type": "object", "properties": {"people": {"type": "array", "items": PERSON}}}
+
+
+def test_enter_that_ends_a_composition_accepts_no_value(visit, tmp_path):
+    town = {"type": "object", "properties": {"town": {"type": "string"}}}
+    page = visit(small(tmp_path, town, *({"town": name * 50} for name in ("A", "B", "C"))))
+    page.keyboard.press("e")
+    box = page.locator("#q-editor textarea")
+    box.fill("D" * 50)
+    box.evaluate(COMPOSED)
+    assert status(page) == "Decided: 0 of 1."
+    page.keyboard.press("Enter")
+    assert status(page) == "Decided: 1 of 1."
 
 
 def test_an_object_is_edited_as_a_form(visit, tmp_path):

@@ -40,6 +40,8 @@ const fill = (node, attributes, children) => {
 const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 const draw = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+// Keys that compose a character, as in Chinese or Japanese, are for the text that is typed: Enter ends the composition.
+document.addEventListener("keydown", (event) => event.isComposing && event.stopPropagation(), true);
 // Replaces an element, such as a button that shows more, by others. If it has the focus, `next` takes it.
 const replace = (node, others, next = others[0]) => {
   const focused = node.contains(document.activeElement);
