@@ -259,6 +259,20 @@ def test_enter_that_ends_a_composition_opens_no_result(visit, report):
     assert "d=" in page.evaluate("location.hash")
 
 
+def test_screen_readers_are_told_which_example_is_shown_and_no_more(visit, report):
+    page = visit(report)
+    name = page.locator("#c-example h3").text_content()
+    told = page.locator("#c-place")
+    expect(told).to_have_text(f"{name}: {place(page)}")
+    page.keyboard.press("n")
+    expect(told).to_have_text(re.compile(re.escape(name) + r": Example 2 of \d+"))
+    page.locator("#c-text").fill("no such text")
+    expect(told).to_have_text(f"{name}: No example matches these filters.")
+    lives = page.locator("#causes").locator("[role=status], [role=alert], [aria-live]").all_text_contents()
+    assert all(len(text) < 120 for text in lives)
+    assert page.locator("[aria-live] .compared, [role=status] .compared").count() == 0
+
+
 def test_the_help_lists_the_keys(visit, report):
     page = visit(report)
     page.keyboard.press("?")

@@ -93,8 +93,15 @@ const showWithin = (box, node) => {
   const [outer, inner] = [box, node ?? box].map((one) => one.getBoundingClientRect());
   if (inner.bottom > outer.bottom && node) box.scrollTop = inner.top - outer.top - outer.height / 3;
 };
+// Tells screen readers which example is shown, but only if it changes: at each letter of a filter, the same one is drawn.
+const tellExample = ({ cause, found, place }) => {
+  const words = found.length ? say("js.example", { i: place + 1, n: found.length }) : say(cause.examples.length ? "js.example.none" : "js.example.unkept");
+  const told = plain(`${cause.name}${say("colon")}${words}`);
+  if (at("c-place").textContent !== told) at("c-place").textContent = told;
+};
 const drawExample = () => {
   const { cause, found, place } = picked;
+  tellExample(picked);
   const box = at("c-example");
   const key = box.contains(document.activeElement) ? document.activeElement.getAttribute("aria-keyshortcuts") : null;
   const step = (name, by) => {
