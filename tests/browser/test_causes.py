@@ -168,6 +168,88 @@ def test_an_address_leads_to_its_example_and_its_filters(visit, report):
     assert again.locator("#c-system").input_value() == "1"
 
 
+@pytest.mark.parametrize(("anchor", "kept"), [("#scores", True), ("#d=d0001", True), ("#100%", False)])
+def test_a_page_opened_elsewhere_has_an_example_and_keeps_its_address(visit, report, anchor, kept):
+    page = visit(report, anchor)
+    expect(page.locator(".turn > b")).to_have_text(re.compile(r"Example 1 of \d+"))
+    assert (page.evaluate("location.hash") == anchor) is kept
+    page.locator("#c-text").press_sequentially("no such text")
+    expect(page.locator("#c-example .note")).to_have_text("No example matches these filters.")
+    expect(page.locator("#c-found")).to_contain_text("match")
+
+
+def test_keys_decide_only_on_an_example_that_is_shown(visit, report):
+    page = visit(report)
+    page.locator("#c-example a.button").click()
+    expect(page.locator("#x-list .row:focus")).to_have_count(1)
+    pressed = page.locator(".decide button[aria-pressed=true]")
+    for key in ("1", "2", "3", "e", "r"):
+        page.keyboard.press(key)
+        expect(pressed).to_have_count(0)
+    expect(page.locator("#x-list .row:focus")).to_have_count(1)
+    page.go_back()
+    page.wait_for_url(lambda url: "d=" not in url)
+    page.keyboard.press("2")
+    expect(pressed).to_contain_text("Prediction is wrong")
+
+
+def test_escape_clears_the_filters_of_a_document_only_where_it_is_shown(visit, report):
+    page = visit(report)
+    page.locator("#c-example a.button").click()
+    page.locator("#x-search").fill("Vaudreine")
+    expect(page).to_have_url(re.compile("q=Vaudreine"))
+    page.keyboard.press("Escape")  # from the search box
+    expect(page.locator("#x-search")).to_have_value("")
+    page.locator("#x-search").fill("Vaudreine")
+    expect(page).to_have_url(re.compile("q=Vaudreine"))
+    page.locator("#find").click()
+    page.keyboard.press("Escape")  # closes the dialog
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(page.locator("#x-search")).to_have_value("Vaudreine")
+    page.locator("#c-list a").first.click()
+    address = page.evaluate("location.hash")
+    page.keyboard.press("r")
+    page.keyboard.press("Escape")  # leaves the note
+    expect(page.locator("#x-search")).to_have_value("Vaudreine")
+    assert page.evaluate("location.hash") == address != ""
+
+
+FRENCH_KEY = """([key, code, composed]) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {
+    key, code, bubbles: true, ctrlKey: composed, altKey: composed, modifierAltGraph: composed }))"""
+"""Presses a key of a French keyboard: its digits need the shift key, and its brackets the key AltGr."""
+
+
+def test_keys_work_on_french_keyboards(visit, report):
+    page = visit(report)
+    pressed = page.locator(".decide button[aria-pressed=true]")
+    page.evaluate(FRENCH_KEY, ["é", "Digit2", False])
+    expect(pressed).to_contain_text("Prediction is wrong")
+    page.evaluate(FRENCH_KEY, ['"', "Digit3", False])
+    expect(pressed).to_contain_text("Unsure")
+    name = page.locator("#c-example h3").text_content()
+    page.evaluate(FRENCH_KEY, ["]", "Minus", True])
+    expect(page.locator("#c-example h3")).not_to_have_text(name)
+    page.evaluate(FRENCH_KEY, ["[", "Digit5", True])
+    expect(page.locator("#c-example h3")).to_have_text(name)
+
+
+def test_the_search_finds_a_document_that_is_a_single_value(visit, tmp_path):
+    (tmp_path / "schema.json").write_text('{"type": "string"}')
+    for name, values in (("gold", ["Quay", "Ward"]), ("system", ["Quay", "Wall"])):
+        (tmp_path / name).mkdir()
+        for at, value in enumerate(values):
+            (tmp_path / name / f"d{at}.json").write_text(json.dumps(value))
+    sides = ("--gold", tmp_path / "gold", "--predicted", tmp_path / "system")
+    run("evaluate", "--schema", tmp_path / "schema.json", *sides, "--out", tmp_path / "report")
+    page = visit(tmp_path / "report" / "report.html")
+    page.keyboard.press("/")
+    page.locator("dialog[open] input").fill("ward")
+    page.locator(".hits a", has_text="Ward").first.click()
+    expect(page.locator("#x-head b").first).to_contain_text("d1")
+    expect(page.locator("#x-list .row")).to_contain_text("Ward")
+    assert "not on this page" not in page.locator("#x-status").text_content()
+
+
 def test_filters_hide_causes_without_a_matching_example(visit, report):
     page = visit(report)
     page.locator("#c-path").select_option(index=1)
