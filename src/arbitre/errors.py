@@ -185,7 +185,7 @@ def check_level(level: object) -> None:
 def optional_library(
     library: str, extra: str | None, purpose: str, kind: type[ArbitreError] = DataError, file: str | None = None
 ) -> Iterator[None]:
-    """Raise an error that says what to install if an import within this context fails.
+    """If an import within this context fails, raise an error that says what to install.
 
     Args:
         library: Name of the library.

@@ -474,8 +474,8 @@ catalogue: Final = Catalogue(
             _of_texts(
                 "strip-markup",
                 without_markup,
-                "the text without tags of HTML and XML and without Markdown; entities such as &amp; become characters",
-                "texts that differ in tags, entities or Markdown",
+                "the text without Markdown and without HTML and XML tags; character entities such as &amp; are decoded",
+                "texts that differ in tags, character entities or Markdown",
             ),
             _fixed(
                 "roman",
@@ -524,8 +524,8 @@ catalogue: Final = Catalogue(
                 partial(_itemwise, partial(_textwise, partial(_or_text, read_decimal))),
                 makes={Kind.STRING: _NUMBER_OR_TEXT},
             ),
-            "the number that a text such as 12.50 or 1E+3 represents, in the notation of finite `Decimal` objects in "
-            "Python; any other text is unchanged",
+            "the number that a text represents, if it is a finite number in the notation of Python's `Decimal`, such "
+            "as 12.50 or 1E+3; any other text is unchanged",
         ),
         "amount": Factory(
             _amount_with,

@@ -497,8 +497,8 @@ class Corpus:
     )
     diagnose: bool = switch(
         "List the faults of the predictions with their costs (faults.csv), and search up to 400 documents for causes. "
-        "By default, up to a sixteenth of the documents is searched, but at least 32 and at most 400. "
-        "Each run counts as a document.",
+        "By default, a sixteenth of the documents is searched (less if they are large), but at least 32 and at most "
+        "400. Each run counts as a document.",
         more="Also computes the [solidarity](diagnosis.md#solidarity). See [faults](diagnosis.md#faults-of-a-corpus).",
     )
     no_diagnose: bool = NO_DIAGNOSE

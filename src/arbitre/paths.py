@@ -43,7 +43,7 @@ def escape(token: Token) -> str:
 
 
 def unescape(part: str) -> str:
-    """Return the token that a part of a pointer states (RFC 6901, where `*` has no special meaning)."""
+    """Return the token that a part of a pointer represents (RFC 6901, where `*` has no special meaning)."""
     return part.replace("~1", "/").replace("~0", "~")
 
 

@@ -68,7 +68,9 @@ def test_perplexity_is_read_from_records():
     assert "r.jsonl:1: Expected log-probabilities, got none at /x" in run(
         "perplexity", "r.jsonl", "--logprobs", "/x", code=2
     )
-    assert "Pass their JSON Pointer within each record with --logprobs" in run("perplexity", "r.jsonl", code=2)
+    assert "With --logprobs, pass the JSON Pointer of the log-probabilities in each record" in run(
+        "perplexity", "r.jsonl", code=2
+    )
 
 
 DOCUMENTS = {

@@ -84,7 +84,7 @@ def test_documents_without_a_defined_score_are_not_counted():
     }
     ranking = rank(evaluations, "f1q")
     assert (ranking.documents, ranking.clusters) == (5, None)
-    note = "Documents not counted, because f1q is undefined in them for every system: 35 of 40."
+    note = "Documents not counted because f1q is undefined for every system: 35 of 40."
     assert note in ranking.notes
     assert FR.sentence(note) == "Documents non comptés, car f1q n’y est défini pour aucun système\u00a0: 35 sur 40."
     found = systems(ranking)

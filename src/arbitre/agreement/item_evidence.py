@@ -1,4 +1,4 @@
-"""The evidence of the fields of two objects that they stand for the same thing, estimated from a sample of pairs.
+"""Evidence from the fields of two objects that they stand for the same thing, estimated from a sample of pairs.
 
 `Sample` draws lists and pairs of lists. `Evidence` contains the weight of each field, after Fellegi and Sunter (1969).
 """
@@ -84,7 +84,7 @@ class Sample:
         pairs = np.concatenate([lists[:, pair] for pair in combinations(range(lists.shape[1]), 2)])
         lengths = np.append(column.lengths, 0)[pairs]
         pairs = pairs[lengths.min(axis=1) > 0]
-        # The order of the annotators does not matter.
+        # The sample must not depend on the order of the annotators.
         pairs = np.take_along_axis(pairs, hashes[pairs].argsort(axis=1, kind="stable"), axis=1)
         sizes = column.lengths[pairs]
         enough = (sizes.prod(axis=1), MOST_PAIRS), (sizes.min(axis=1), LEAST_PAIRS)
@@ -129,7 +129,7 @@ def _drawn(hashes: Digests, *minima: tuple[Indices, int]) -> Indices:
     """
     order = hashes.argsort(kind="stable")
     copies = rank_among_equal(hashes[order]).astype(np.uint64)
-    order = order[mix_bits(hashes[order] + mix_bits(copies)).argsort(kind="stable")]  # scatters equal lists
+    order = order[mix_bits(hashes[order] + mix_bits(copies)).argsort(kind="stable")]  # separates equal lists
     return order[np.any([sizes[order].cumsum() - sizes[order] < least for sizes, least in minima], axis=0)]
 
 
@@ -147,7 +147,7 @@ class Evidence:
     maximisation).
 
     Attributes:
-        fields: The fields that are compared; single values, which are cheaper, before objects and lists.
+        fields: The compared fields: first single values, which are cheaper, then objects and lists.
         weights: Weight of each level of each field; shape (fields, levels + 1). The last is 0.
         share: Share of the items of the shorter of two lists that the other one has.
     """
@@ -203,10 +203,10 @@ class Evidence:
         return (1.0 - np.clip(odds / SURE, -1.0, 1.0)) / 2.0
 
     def _bounded_odds(self, left: Indices, right: Indices, longest: Indices) -> Floats:
-        """Return the log odds of pairs of items, or another value of at most -`SURE` if they are at most that.
+        """Return the log odds of pairs of items; for log odds of at most -`SURE`, any value of at most -`SURE`.
 
-        A field is compared only if the remaining fields could raise the log odds above -`SURE`. Therefore, few nested
-        lists of long lists are compared.
+        A field is compared only if the remaining fields could raise the log odds above -`SURE`. Therefore, few of the
+        lists nested in long lists are compared.
         """
         odds = self._prior(longest)
         places = np.arange(len(left), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Causes in values that stand for nothing: placeholders, such as "", "n/a" and [], and constants, such as 0."""
+"""Causes in values that stand for an absent value: placeholders, such as "", "n/a" and [], and constants, such as 0."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ MAX_SEPARATE: Final = 2
 """Maximum number of paths that get settings of their own."""
 
 MIN_DEFAULT: Final = 0.5
-"""Minimum share of the spurious values of a path that are the same value."""
+"""Minimum share of the spurious values of a path that must be the same value."""
 
 DEFAULT_CHANCE: Final = 0.1
-"""Least probability that a spurious value of a path is a certain value."""
+"""Minimum assumed probability that a spurious value of a path equals a given value by chance."""
 
 
 def nothing_in(value: Json) -> tuple[Json, ...] | None:
@@ -174,14 +174,14 @@ def _common(paths: Sequence[str]) -> str:
     return "/".join(parts[0][:same])
 
 
-# Constants that stand for nothing.
+# Constants that stand for an absent value.
 
 
 def default_values(sample: Sample) -> Iterator[Proposal]:
-    """Yield the value of each path, such as 0, that most spurious values are.
+    """Propose to remove the value, such as 0, that most spurious values of a path equal.
 
-    No overlay repairs them, because only texts, null and empty lists and objects can be declared as absent. In the
-    test, several runs of a document count once.
+    No overlay repairs such faults, because only texts, null, and empty lists and objects can be declared as absent. The
+    test counts a value once per document, even if several runs have it.
     """
     for path, faults in sample.faults_by_path.items():
         spurious = [fault for fault in faults if _is_spurious(fault)] if not path.endswith("/*") else []
@@ -215,7 +215,7 @@ def default_values(sample: Sample) -> Iterator[Proposal]:
 
 
 def _is_spurious(fault: SampleFault) -> bool:
-    """Return whether gold has no value, and the prediction a single value that means something."""
+    """Return whether gold has no value, and the prediction has a single value that is not a placeholder."""
     has_value = single_value(fault.predicted) is not ABSENT and nothing_in(fault.predicted) is None
     return has_value and (fault.gold is ABSENT or fault.gold is None)
 

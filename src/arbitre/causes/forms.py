@@ -228,11 +228,11 @@ _NEXT: Final = _of_bytes(0x80, 0xBF)
 _MISREAD: Final = re.compile(
     f"{_of_bytes(0xC2, 0xDF)}{_NEXT}|{_of_bytes(0xE0, 0xEF)}{_NEXT}{{2}}|{_of_bytes(0xF0, 0xF4)}{_NEXT}{{3}}"
 )
-"""Characters whose bytes may be one character in UTF-8."""
+"""Matches characters whose bytes may encode a single character in UTF-8."""
 
 
 def decoded_again(text: str) -> str:
-    """Return a text with the characters restored that were decoded from UTF-8 as Windows-1252 or Latin-1, once or more.
+    """Restore a text in UTF-8 that was decoded as Windows-1252 or Latin-1, once or several times.
 
     >>> decoded_again("BesanÃ§on"), decoded_again("lâ€™Ã©tÃ©"), decoded_again("Ãƒâ€°vreux"), decoded_again("Orléans")
     ('Besançon', 'l’été', 'Évreux', 'Orléans')
@@ -251,7 +251,7 @@ def _decoded(found: re.Match[str]) -> str:
 
 
 LOST: Final = ("\ufffd", "?")
-"""Characters that replace those that cannot be decoded or encoded."""
+"""Replacements for characters that cannot be decoded or encoded."""
 
 
 def lost_characters(damaged: str, text: str) -> bool | None:

@@ -45,7 +45,7 @@ YEAR: Final = re.compile(r"(?<!\d)\d{4}(?!\d)")
 
 
 class NumberPair(NamedTuple):
-    """A number, a text of digits, or a date, beside that of gold.
+    """A predicted number, text of digits or date, with the gold value.
 
     Attributes:
         document: Position of the document in the sample.
@@ -54,7 +54,7 @@ class NumberPair(NamedTuple):
         predicted: The predicted number.
         written: The predicted number as it is in the prediction.
         listed: Whether they are items of lists of numbers.
-        date: The gold date, if the numbers are its year, or its day counted from the year 1; None for a number.
+        date: The gold date, if the numbers are years or days (counted from the year 1) of dates; otherwise None.
     """
 
     document: int
@@ -79,7 +79,7 @@ class NumberPair(NamedTuple):
         return _rounded(self.predicted - self.gold)
 
     def less(self, offset: float) -> Json:
-        """Return the prediction from which its offset is subtracted; of a date, this is the gold date."""
+        """Return the predicted value minus an offset; for a date, return the gold date."""
         if self.date is not None:
             return self.date
         if isinstance(self.written, str):
@@ -179,10 +179,10 @@ def with_offset(sample: Sample, path: str) -> tuple[int, Proposal] | None:
 
 
 def _dates_at(sample: Sample, path: str) -> Mapping[str, Sequence[NumberPair]]:
-    """Return the matched dates at a path that differ, as numbers of years and of days, by unit.
+    """Return the matched dates at a path that differ, as numbers, by unit: "year" and, for ISO 8601 dates, "day".
 
-    They are read after the normalisers of the path. The predicted number of years is NaN, which has no difference, if
-    the dates do not only differ in the year. Dates in ISO 8601 have a number of days.
+    Dates are read after the normalisers of the path. If two dates differ in more than the year, the predicted year is
+    NaN, so their difference in years is undefined.
     """
     pairs: defaultdict[str, list[NumberPair]] = defaultdict(list)
     site = site_at(sample.plan, path)

@@ -1,6 +1,6 @@
 """Causes in wrong values that a fixed rule turns into gold: another unit, swapped day and month, affixes, encoding.
 
-No overlay repairs such values, because their notation is correct, or damaged. The correction applies the rule.
+No overlay repairs such values: their notation is correct, or their text is damaged. The correction applies the rule.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ MAX_P: Final = 0.01
 """Maximum p-value of an affix."""
 
 MIN_DAMAGED: Final = 0.5
-"""Minimum share of the texts with signs of a wrong encoding that the encoding explains."""
+"""Of the texts with signs of a wrong encoding, the minimum share that a wrong encoding must explain."""
 
 DAMAGE_CHANCE: Final = 0.1
-"""Probability that such a text equals the other text after it is restored, without a wrong encoding."""
+"""Assumed probability that such a text equals the other text by chance after it is restored."""
 
 
 class WrongValue(NamedTuple):
@@ -206,7 +206,7 @@ def _with_affixes(path: str, values: Sequence[WrongValue], *, added: bool) -> It
 
 
 def encodings(sample: Sample) -> Iterator[Proposal]:
-    """Propose to restore the texts of all paths that were damaged by a wrong encoding, for each side."""
+    """Propose, for each side, to restore the texts at all paths that were damaged by a wrong encoding."""
     side: Side
     for side in ("prediction", "gold"):
         restored: list[tuple[SampleFault, str]] = []

@@ -32,7 +32,7 @@ def config_defaults(words: str, config: Config) -> dict[str, Any]:
 
 
 def config_settings(words: str, config: Config) -> dict[str, Any]:
-    """Return the options that a config sets for a command, named as by `Config.rows`. Raises OptionError."""
+    """Return the options that a config sets for a command, by their names in `Config.rows`. Raises OptionError."""
     config_defaults(words, config)  # checks the types
     settings: dict[str, Any] = {}
     for option, value in _options_set(words, config):

@@ -450,9 +450,9 @@ class Comparator:
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
         """Return the maximum number of calls to custom distances needed to compare these documents, by path.
 
-        Calls no judge, and no other custom distance unless the schema also has a judge. The actual number of calls is
-        close to the number of items if a field with a built-in distance identifies them, or if the custom distance has
-        a lower bound.
+        Never calls a judge. Calls other custom distances only if the schema also has a judge. The actual number of
+        calls is close to the number of items if a field with a built-in distance identifies them, or if the custom
+        distance has a lower bound.
         """
         return count_calls(self.plan, json_form(gold), json_form(predicted))
 

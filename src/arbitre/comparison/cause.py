@@ -189,12 +189,12 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "encoding": CauseKind(
         "texts are damaged by a wrong encoding, such as Ã© for é, or characters are replaced with � or ?",
-        "the text equals the other text if it is decoded as UTF-8, or only characters outside ASCII were replaced",
+        "the text, decoded as UTF-8, nearly equals the other text, or only characters outside ASCII were replaced",
         "correction",
         "read and write all texts as UTF-8",
     ),
     "markup": CauseKind(
-        "texts contain tags or entities of HTML or XML, or Markdown",
+        "texts contain Markdown, or HTML or XML tags or character entities",
         "a normaliser makes the values equal",
         "overlay",
         "add a normaliser, or ask for the notation of gold in the prompt",
@@ -239,7 +239,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "dates differ from gold by a constant number of days or years",
         "most wrong dates differ from gold by the same number of days or years",
         "correction",
-        "check how dates are read or converted, such as time zones, calendars and centuries",
+        "check how dates are read or converted, including time zones, calendars and centuries",
     ),
     "affix": CauseKind(
         "the prediction adds the same prefix or suffix to many texts, such as a title or a label, or leaves out one "
@@ -273,8 +273,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "declare the values as absent",
     ),
     "default-value": CauseKind(
-        "one and the same value, such as 0, was predicted where gold has no value",
-        "most spurious values of a field are the same value, which is less frequent elsewhere",
+        "a constant value, such as 0, was predicted where gold has no value",
+        "most spurious values of a field are the same value, and this value is less frequent elsewhere",
         "correction",
         "ask to omit fields without a value",
     ),

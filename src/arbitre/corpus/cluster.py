@@ -260,7 +260,7 @@ class ClusterRun:
 
 
 def _client(scheduler: str) -> Any:  # noqa: ANN401  (Dask is optional)
-    with optional_library("Dask", "dask", "Comparing on a cluster", ArbitreError):
+    with optional_library("Dask", "dask", "Comparing documents on a cluster", ArbitreError):
         from distributed import Client  # noqa: PLC0415  (an extra)
     try:
         return Client(scheduler, timeout=CONNECTION_TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Solidarity: the share of the leaf quality of flat matchings that is reached by values in their own entries."""
+"""Solidarity: the share of the leaf quality of flat matchings that values reach within their own entries."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PRODUCT: Final = 1 << 10
 """Product of the lengths of two texts whose comparison takes about twice as long as that of two numbers."""
 
 
-# The best flat matching: values of a path over whole documents, whatever objects and lists they belong to.
+# The best flat matching: values of a path over whole documents, regardless of the objects and lists that contain them.
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -196,7 +196,7 @@ _TEXTS: Final = {
         "smallest `indel` distance between any two of three texts: the shared words alone, the shared words followed "
         "by the other words of the first text, and the shared words followed by the other words of the second text; "
         "without shared words, the `indel` distance between the two texts. Words are sorted and not repeated. The "
-        "distance is 0 if all words of one text, at least one, occur in the other",
+        "distance is 0 if one text contains at least one word and all of its words occur in the other",
         "Cohen, 2011",
     ),
     "jaccard-ngrams": Factory(

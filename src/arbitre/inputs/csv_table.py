@@ -231,7 +231,8 @@ def cell_text(value: Json) -> str:
 def cell_value(text: str) -> Json:
     """Return the value of a cell: ABSENT if it is empty, the value of its JSON, or else the text without outer spaces.
 
-    TRUE and FALSE, or VRAI and FAUX, are read as booleans, because spreadsheet programs save booleans in this form.
+    TRUE, FALSE and the other words in `BOOLEANS` are read as booleans, because spreadsheet programs save booleans in
+    this form.
 
     Raises:
         DataError: The text begins like a list, an object or a quoted text, and is not valid JSON.
@@ -288,8 +289,8 @@ _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 def typed_value(text: str, kinds: Collection[Kind], max_depth: int) -> Json:
     """Return the value of a cell whose field may have these kinds.
 
-    A field without kinds, or that may be a text, is a text. Any other cell is read as JSON; TRUE and FALSE, or VRAI and
-    FAUX, are booleans in upper or lower case. A cell that is not JSON of one of the kinds stays a text.
+    If the field has no kinds, or may be a text, the cell is a text. Any other cell is read as JSON, or as a boolean if
+    it contains a word in `BOOLEANS`, in upper or lower case. A cell that is not JSON of one of the kinds stays a text.
 
     >>> [typed_value(text, {Kind.NUMBER, Kind.BOOLEAN}, 8) for text in ("12", "1.5", "TRUE", "faux", "12,5", "[1]")]
     [12, 1.5, True, False, '12,5', '[1]']

@@ -146,12 +146,12 @@ class DocumentIndex(Database):
         self.repairs = [*repairs.values(), *self.repairs]
 
     def check_keys(self) -> None:
-        """Raise DataError if two pairs have the same key, as run 1 of the document `a` and the document `a/1` have."""
+        """Raise DataError if two pairs have the same key, such as run 1 of the document `a` and the document `a/1`."""
         if any(self.rows(_WITH_SLASH)):
             for identity, run, number in self.rows(_SAME_KEY):
                 name = key(str(label_text(identity)), label_text(run))
                 raise DataError.of(
-                    f"Expected each document to have its own name in the results, got {name!r} {number} times",
+                    f"{number} documents would have the same name in the results: {name!r}",
                     hint="The name of a document is its id or, if it has a run, `id/run`. Rename an id or a run.",
                 )
 

@@ -58,8 +58,8 @@ class EvaluationOptions:
     declares, or if no prediction matches any part of its gold. On the command line, the exit code is then 2."""
     diagnose: bool = False
     """List the faults of the predictions with their costs (faults.csv), and search up to 400 documents for causes.
-    By default, up to a sixteenth of the documents is searched, but at least 32 and at most 400. Each run counts as a
-    document."""
+    By default, a sixteenth of the documents is searched (less if they are large), but at least 32 and at most 400.
+    Each run counts as a document."""
     no_diagnose: bool = False
     """Do not search for causes."""
     no_chance: bool = False

@@ -1,4 +1,4 @@
-"""Removes markup from texts: tags and entities of HTML and XML, and Markdown."""
+"""Removes markup from texts: Markdown, and HTML and XML tags and character entities."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\((?:https?|mailto):[^\s()]+\)")
 
 
 def without_markup(text: str) -> str:
-    """Return a text without markup; entities become the characters that they stand for, and `<br>` becomes a space.
+    """Return a text without markup; character entities are decoded, and `<br>` becomes a space.
 
-    Removes tags of HTML and XML, and the marks of emphasis, code, strikethrough, headings and links to URLs in
-    Markdown. Repeated until nothing changes, so text that was escaped twice is read as well.
+    Removes HTML and XML tags, and the Markdown syntax of emphasis, code, strikethrough, headings and links to URLs.
+    This is repeated until nothing changes, so text that was escaped twice is also decoded.
 
     >>> without_markup("<hi rend='italic'>Nana</hi>, by _Zola_"), without_markup("**Thiers &amp; Cie**")
     ('Nana, by Zola', 'Thiers & Cie')

@@ -1,1 +1,1 @@
-"""Builds the report of results, its page and its figures."""
+"""Builds the report page and the figures from results."""

@@ -100,12 +100,12 @@ class Cells:
 
 
 def _attribute(text: str) -> str:
-    """Escape a text for an attribute; invisible characters are character references, where HTML has one for them."""
+    """Escape a text for an attribute; invisible characters become character references where HTML allows them."""
     return HIDDEN.sub(_reference, str(escape(text)))
 
 
 def _reference(found: re.Match[str]) -> str:
-    """Return the reference to a character, or the character as visible text if HTML has no reference to it."""
+    """Return the reference to a character, or the character as visible text if HTML allows no reference to it."""
     place = ord(found[0])
     missing = place == 0 or 0x7F < place < 0xA0 or 0xD800 <= place < 0xE000  # noqa: PLR2004
     return show_hidden(found[0]) if missing else f"&#{place};"

@@ -89,7 +89,7 @@ def causes_searched(subjects: Sequence[Mapping[str, Any]], say: Translator) -> I
 
 
 def no_causes(subjects: Sequence[Mapping[str, Any]], say: Translator) -> Iterator[str]:
-    """Yield why no causes are listed: all values are correct, none were found, or they were not looked for."""
+    """Yield why no causes are listed: all values are correct, none were found, or there was no search."""
     known = [one for one in subjects if one["causes"]]
     if not known:
         yield say("causes.unknown")

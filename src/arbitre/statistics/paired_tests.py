@@ -51,7 +51,7 @@ class Difference:
         level: Confidence level of the interval. If several pairs were compared, it is the probability that the
             intervals of all pairs contain the true differences.
         method: Method of the interval.
-        clusters: Number of clusters in which a compared system has a defined score; None if each document is a unit.
+        clusters: Number of clusters in which at least one system has a defined score; None if each document is a unit.
         p: Two-sided p; None if the difference is undefined.
         p_adjusted: p adjusted for all pairs, by `correction`.
         p_holm: p adjusted for all pairs by Holm (1979). With max-T, the number of swaps limits how small it is.

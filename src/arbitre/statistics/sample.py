@@ -365,7 +365,7 @@ def contributions(tallies: Floats, failed: Mask, names: Sequence[str]) -> Floats
 
 
 def _document_scores(tallies: Floats, failed: Mask, names: Sequence[str], average: Average) -> Floats:
-    """Return the scores of documents, shape (documents, names); NaN if undefined, as if both sides are empty."""
+    """Return the scores of documents, shape (documents, names); NaN if undefined, such as if both sides are empty."""
     values = scored(tallies, names)
     values[~tallies[:, :2].any(axis=1)] = np.nan
     if average == "macro":
@@ -375,7 +375,7 @@ def _document_scores(tallies: Floats, failed: Mask, names: Sequence[str], averag
 
 @dataclass(frozen=True, slots=True)
 class SampleSize:
-    """What an interval or a test is based on.
+    """Numbers of documents and clusters that an interval or a test is based on.
 
     Attributes:
         documents: Number of documents with a defined score.
@@ -399,7 +399,7 @@ def sample_sizes(samples: Sequence[Sample], names: Sequence[str], average: Avera
     Args:
         samples: Samples of the same documents, one or more. A score that is defined in any of them counts.
         names: Names of the scores.
-        average: micro or macro. In macro, every score of a failed document is 0.
+        average: micro or macro. With macro, every score of a failed document is 0.
 
     >>> sample = Sample.of(["a", "b"], [(1, 0, 0, 0, 0), (0, 0, 0, 0, 0)])
     >>> [size.documents for size in sample_sizes([sample], ["irq", "imq"], "micro")]

@@ -488,7 +488,7 @@ def output_text_file(path: Path) -> Iterator[TextIO]:
 
 
 def write_json(value: object, path: Path | None) -> None:
-    """Write indented JSON to a single file like `output_text_file`; None writes nothing."""
+    """Write indented JSON to a single file, like `output_text_file`; write nothing if `path` is None."""
     if path is not None:
         with output_text_file(path) as file:
             file.write(json_text(value))

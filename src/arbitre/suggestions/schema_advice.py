@@ -656,12 +656,13 @@ KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
     ),
     "id-keys": SchemaAdviceKind(
         "an object used as a map: its keys are numbers, codes, or names that rarely recur",
-        f"{MIN_ID_KEYS} keys, or {MIN_PLAIN_ID_KEYS} if they have no digits, or have letters and are all in one object",
+        f"{MIN_ID_KEYS} keys; {MIN_PLAIN_ID_KEYS} if the keys have no digits, or if they have letters and are all in "
+        "one object",
     ),
     "key-spelling": SchemaAdviceKind(
         "two spellings of a key, such as `container-title` and `container_title`, that rarely occur in the same object",
-        f"{MIN_KEYS - 1} occurrences of each in gold, or {MIN_KEYS} in gold or in predictions if the schema declares "
-        "only the other",
+        f"{MIN_KEYS - 1} occurrences of each in gold; if the schema declares only one spelling, {MIN_KEYS} occurrences "
+        "of the other in gold or in predictions",
         "`aliases`, if only predictions have the other spelling",
     ),
     "unused": SchemaAdviceKind("declared fields that never occur in gold", f"{MIN_OBJECTS} objects"),

@@ -39,7 +39,8 @@ class Factor:
         levels: Score of each factor level, with its interval.
         documents: Number of documents of each level.
         pairs: Paired tests of every two levels, on the documents that both have.
-        shared: Number of documents that the two levels of each pair share, and whose score is defined for one of them.
+        shared: Number of documents that the two levels of each pair share and whose score is defined for one or
+            both of them.
         balanced: Whether all levels have the same documents. If not, the difference of two means is not the mean of
             the paired differences; only the latter is tested.
         notes: Warnings.

@@ -181,7 +181,8 @@ class PairwiseResult:
         detectable: Smallest true difference that would be found significant with probability 0.8.
         smallest_p: Smallest p that is possible with `differing` units.
         differing: Number of documents (or clusters) on which the systems differ.
-        clusters: Number of clusters in which the score is defined for a system; None if each document is a unit.
+        clusters: Number of clusters in which the score is defined for at least one of the two systems; None if each
+            document is a unit.
         exact: Whether all swaps were enumerated.
         swaps: Number of swaps.
     """
@@ -446,7 +447,7 @@ def _undefined(score: str, known: int, documents: int) -> tuple[str, ...]:
     if known == documents:
         return ()
     uncounted = f"{documents - known} of {documents}"
-    return (f"Documents not counted, because {score} is undefined in them for every system: {uncounted}.",)
+    return (f"Documents not counted because {score} is undefined for every system: {uncounted}.",)
 
 
 def pairwise_tests(

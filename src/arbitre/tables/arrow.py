@@ -156,7 +156,9 @@ def is_installed() -> bool:
 def import_pyarrow(path: Path | None = None) -> Any:  # noqa: ANN401
     """Import pyarrow. Raises DataError if it is not installed; `path` is the file that requires it, if any."""
     file = None if path is None else str(path)
-    with optional_library("pyarrow", "corpus", "An Arrow table, .parquet or .zst file", file=file):
+    with optional_library(
+        "pyarrow", "corpus", "Reading or writing an Arrow table, a .parquet file or a .zst file", file=file
+    ):
         import pyarrow as pa  # noqa: PLC0415  (an extra)
         import pyarrow.parquet  # noqa: PLC0415
     return pa

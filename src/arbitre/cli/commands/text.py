@@ -166,7 +166,8 @@ def _document(source: str) -> Json:
         raise DataError.of(
             "Expected the log-probabilities of one document, got a folder or a file of records",
             file=error.file,
-            hint="Pass their JSON Pointer within each record with --logprobs, such as /choices/0/logprobs.",
+            hint="With --logprobs, pass the JSON Pointer of the log-probabilities in each record, such as "
+            "/choices/0/logprobs.",
         ) from error
 
 

@@ -535,7 +535,7 @@ def folded(
 
 
 def held_sums(column: Column, below: Mapping[int, Floats]) -> Floats:
-    """Return the sum over what each row holds of `below`, a number for each row of the children by `Column.number`."""
+    """Return, for each row, the sum of the numbers of its children; `below` contains these, by `Column.number`."""
     rows, sums = np.arange(column.size, dtype=np.intp), np.zeros(column.size)
     for link in column.links:
         sums += take_or(below[link.column.number], link.rows(rows), 0)

@@ -173,7 +173,7 @@ DEFAULT_LIMITS: Final = CellLimits()
 REMEDY: Final = "Match such lists with `keyed` or `ordered`, or split the documents."
 """Hint of the errors for lists that are too long."""
 
-_KEYED_REMEDY: Final = "Choose a `key` that fewer items have in common, or split the documents."
+_KEYED_REMEDY: Final = "Choose a `key` that fewer items share, or split the documents."
 
 
 def require_short(column: ListColumn, left: Indices, heights: Indices, widths: Indices, most: int) -> None:

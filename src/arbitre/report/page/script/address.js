@@ -8,7 +8,7 @@ const called = (row, rows = state.document.rows) => {
   const alone = gold === null || together(row, 0, rows).length === 1;
   return alone ? { g: gold ?? "" } : { g: gold, p: predicted ?? "" };
 };
-// The address of a document of a system, or of an entry (the part of a row that identifies it).
+// The address of a system's document or, if `entry` identifies a row, of this entry.
 const placeIn = (subject, key, entry = {}) => new URLSearchParams({ ...(data.several ? { s: subject } : {}), d: key, ...entry });
 const address = (row, document = state.document) => {
   const values = placeIn(document.subject, document.key, row ? called(row) : {});

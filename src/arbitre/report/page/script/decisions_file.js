@@ -22,7 +22,7 @@ const sortedDecisions = () =>
 
 // A text that no spreadsheet runs as a formula.
 const guarded = (whole) => (/^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(whole) ? `'${whole}` : whole);
-// The JSON text of the value in a cell. Spreadsheets save booleans as TRUE and FALSE, or as these words in their language.
+// The JSON text of the value in a cell. Spreadsheets save booleans as TRUE and FALSE, or as words of another language.
 const BOOLEANS = Object.fromEntries(
   [
     ["true", "TRUE VRAI WAHR WAAR VERO VERDADERO VERDADEIRO"],

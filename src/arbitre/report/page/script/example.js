@@ -187,7 +187,7 @@ const comparisonTable = (one, own) => {
   return make("table", { class: "compared" }, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows));
 };
 
-// The picture of the source, as a link, and the source text around the entry, with the values marked where they occur.
+// A link to the scan, and the source text around the entry, with the values marked where they occur.
 const sourceBox = (source) => {
   const { file, image, text: whole, start, marks } = source;
   const name = image ? plain(decodeURIComponent(image.split("/").pop())) : null;

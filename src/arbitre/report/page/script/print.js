@@ -9,7 +9,7 @@ const copied = (id, most = Infinity) => {
   const table = source.cloneNode(true);
   table.removeAttribute("id");
   for (const one of table.querySelectorAll("[id], .says, th:last-child:not(.n, [scope=row]), tr.group")) if (!one.matches("tbody")) one.remove();
-  for (const row of table.querySelectorAll("tr[hidden]")) row.hidden = false; // the filters
+  for (const row of table.querySelectorAll("tr[hidden]")) row.hidden = false; // hidden by a filter
   [...table.querySelectorAll("tbody tr")].forEach((row, place) => place >= most && row.remove());
   return table;
 };

@@ -27,7 +27,7 @@ const followPlain = () => {
   try {
     id = decodeURIComponent(id);
   } catch {
-    // not encoded, such as #100%
+    // not a valid encoding, such as #100%
   }
   const node = at(id);
   if (!node) return false;
