@@ -6,6 +6,9 @@ import copy
 import json
 import random
 
+COMPOSED = """box => box.dispatchEvent(
+    new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }))"""
+"""Presses the Enter that ends the composition of a character in a box."""
 SYSTEMS = {"careful": 0.1, "hasty": 0.4}
 """Share of faults of each system."""
 

@@ -54,9 +54,8 @@ PERSON = {
 PEOPLE = {"type": "array", "x-arbitre": {"entries": True}, "items": {"type": "object", "properties": PERSON}}
 DOCUMENT = {"type": "object", "properties": {"hall": {"type": "string"}, "people": PEOPLE}}
 RED, LARGE = 'Jim "Red" Smith', 12345678901234567890
-COMPOSED = """box => box.dispatchEvent(
-    new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }))"""
-"""Presses the Enter that ends the composition of a character in a box."""
+
+
 GOLD = [
     {"name": RED, "town": "Paris", "pages": [3, 8, 12], "code": LARGE},
     {"name": "C:\\temp", "town": "Lyon"},
@@ -333,7 +332,7 @@ def test_enter_that_ends_a_composition_opens_no_result(visit, report):
     page.keyboard.press("/")
     box = page.locator("dialog[open] input")
     box.fill("Vaudreine")
-    box.evaluate(COMPOSED)
+    box.evaluate(corpora.COMPOSED)
     expect(page.locator("dialog[open] .hits li")).not_to_have_count(0)
     assert "d=" not in page.evaluate("location.hash")
     page.keyboard.press("Enter")

@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 from tests.browser.axe import violations
-from tests.browser.corpora import SCHEMA, lines, person, spoilt
-from tests.browser.test_causes import COMPOSED
+from tests.browser.corpora import COMPOSED, SCHEMA, lines, person, spoilt
 from tests.unit.test_queue_page import hostile
 from typer.testing import CliRunner
 
