@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arbitre.classification import report
+from arbitre.classification import Classification, class_table, confusion_table, report
 from arbitre.errors import DataError
 
 GOLD = {
@@ -104,10 +104,28 @@ def test_invalid_labels_are_refused(gold, predicted, message):
         ("aaab", "abbb", "a: predictions of it are mostly right, but many of its values are missed or predicted as"),
         ("abbb", "aaab", "a: most of its values are found, but many other values are predicted as this class."),
         ("aabb", "abab", "a: many of its values are missed, and many predictions of it are wrong."),
+        ("aaaaab", "aaaaba", "a: most of its values are found, and most predictions of it are right."),
         ("ab", "bb", "a: is never predicted."),
         ("bb", "ab", "a: does not occur in gold: every prediction is wrong."),
     ],
-    ids=["both high", "low recall", "low precision", "both low", "never predicted", "not in gold"],
+    ids=["both high", "low recall", "low precision", "both low", "just high", "never predicted", "not in gold"],
 )
 def test_each_class_has_a_sentence_on_precision_and_recall(gold, predicted, reading):
     assert report(gold, predicted).readings()[0].startswith(reading)
+
+
+def test_fractional_numbers_of_values_are_not_rounded():
+    classes = Classification.of([("a", "a", 0.5), ("a", "b", 0.25), ("b", "b", 1.0)])
+    assert classes.confusion.matrix.tolist() == [[0.5, 0.25, 0], [0, 1, 0], [0, 0, 0]]
+    assert Classification.of([("a", "a", 2.0)]).confusion.matrix.dtype == np.int64
+
+
+def test_correct_values_stand_out_in_the_table_and_empty_cells_and_averages_do_not():
+    classes = report("ab", "bb")
+    assert class_table(classes, "").emphasis == {3: "weak", 4: "weak"}
+    cells = confusion_table(classes.confusion).emphasis
+    assert [[cells[row, column] for column in (1, 2, 3)] for row in range(3)] == [
+        ["strong", "", "weak"],
+        ["weak", "strong", "weak"],
+        ["weak", "weak", "weak"],
+    ]

@@ -216,6 +216,15 @@ def test_entries_below_another_list_are_pooled():
     assert comparison.curve.area == 1.0
 
 
+def test_sums_do_not_depend_on_the_order_of_the_fields_in_the_schema():
+    gold, predicted = dict.fromkeys("abcd", 0), {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.4}
+    there, back = (
+        compare(record(**dict.fromkeys(names, SHARE)), gold, predicted).leaves.quality_mass
+        for names in ("abcd", "dcba")
+    )
+    assert there == back
+
+
 def test_a_leaf_as_root_is_its_own_entry():
     comparison = compare(SHARE, 0, 0.25)
     assert comparison.scores == comparison.leaves == Scores(Tally(1, 1, 1, 0.75, 0.5625))

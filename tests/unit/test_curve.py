@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arbitre import Curve
-from arbitre.curve import CurveAccumulator
+from arbitre.curve import MAX_BINS, CurveAccumulator
 
 CURVE = Curve.of([0.7, 0.6, 0.93, 0.8], gold=4, predicted=5)
 
@@ -59,6 +59,13 @@ def test_an_empty_curve_has_undefined_scores():
         "gold": 0.0,
         "predicted": 0.0,
     }
+
+
+def test_as_many_qualities_as_bins_keep_their_steps():
+    qualities = np.arange(MAX_BINS) / (2 * MAX_BINS)  # two per bin
+    steps = CurveAccumulator()
+    steps.add(qualities, np.ones(MAX_BINS))
+    assert np.array_equal(steps.curve(1.0, 1.0).qualities, qualities)
 
 
 def test_the_order_of_masses_changes_no_sum():

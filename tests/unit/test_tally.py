@@ -10,7 +10,7 @@ import pytest
 from arbitre import Scores, Tally
 from arbitre.errors import OptionError
 from arbitre.statistics.sample import means
-from arbitre.tally import NAMES
+from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES, PathScores
 
 
 def scores(*masses):
@@ -113,6 +113,12 @@ def mean(*tallies, failed=0):
     """The mean scores of documents, the last of which failed."""
     rows = np.array([(*tally, np.nan) for tally in tallies])
     return means(rows, np.arange(len(rows)) >= len(rows) - failed)
+
+
+def test_without_values_every_outcome_of_a_path_is_zero():
+    plain = PathScores(Tally()).to_dict()
+    assert {plain[name] for name in (*COUNTS, *OUTCOMES, *ABSENCES)} == {0.0}
+    assert {plain[name] for name in RATES} == {None}
 
 
 def test_macro_is_the_mean_of_the_documents():
