@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import arbitre
 from arbitre import DataError, rank
 from arbitre.cli import app
 from arbitre.jobs.evaluation_job import EvaluationJob
+from arbitre.systems import ranking
 
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}, "pages": {"type": "integer"}}}
 ROWS = [{"id": "Page_é1", "name": "Ada", "pages": 3}, {"id": "Page_é2", "name": "Bo", "pages": 7}]
@@ -208,6 +210,16 @@ def test_rank_refuses_different_runs_before_it_compares(monkeypatch):
     with pytest.raises(DataError, match="same runs of each document"):
         rank(systems, schema="schema.json", gold="gold.jsonl")
     assert compared == []
+
+
+def test_evaluations_with_different_runs_are_not_ranked():
+    lines("two.jsonl", [row | {"run": run} for row in ROWS for run in "ab"])
+    systems = {
+        name: arbitre.evaluate("schema.json", gold="gold.jsonl", predicted=f"{name}.jsonl")
+        for name in ("two", "system")
+    }
+    with pytest.raises(DataError, match="same runs of each document"):
+        ranking.rank(systems)
 
 
 def test_a_manifest_in_windows_1252_names_the_encoding_and_the_command():

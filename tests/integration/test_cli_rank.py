@@ -20,7 +20,7 @@ from arbitre.language import Language, Translator
 from arbitre.statistics.sample import Sample, estimate, weigh_for_beta
 from arbitre.systems import tables as system_tables
 from arbitre.systems.factors import factor
-from arbitre.systems.ranking import StatisticsOptions, rank
+from arbitre.systems.ranking import PairwiseResult, StatisticsOptions, pairwise_tests, rank, underpowered_note
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
@@ -85,6 +85,27 @@ def test_enough_documents_separate_systems_into_groups():
         ("a", "c", 1 / 64, 1 / 32),  # they are alike on one document: twice as many swaps change nothing
         ("a", "b", 1 / 128, 3 / 128),
     ]
+
+
+@pytest.mark.parametrize(
+    ("smallest", "noted"),
+    [
+        ([0.03], ""),
+        ([0.02, 0.04], ""),
+        ([0.03, 0.04], "No p can be below 0.06 here, adjusted for 2 pairs:"),
+        ([0.6, 0.7], "No p can be below 1 here, adjusted for 2 pairs:"),
+        ([], ""),
+    ],
+)
+def test_the_smallest_possible_p_is_adjusted_for_pairs_with_different_documents(smallest, noted):
+    pairs = [PairwiseResult("a", "b", smallest_p=p, correction="Holm") for p in smallest]
+    notes = underpowered_note([*pairs, PairwiseResult("a", "c")], 0.95)
+    assert (notes[0] if notes else "").partition(" more")[0] == noted
+
+
+def test_systems_without_a_common_document_do_not_differ_significantly():
+    (alone,) = pairwise_tests([("a", "b", None, None)], "f1q", average="macro", level=0.95, seed=0)
+    assert (alone.difference, alone.p_adjusted, alone.significant) == (None, None, False)
 
 
 def test_the_confidence_level_decides_the_groups():

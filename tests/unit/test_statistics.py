@@ -105,6 +105,12 @@ def test_unknown_options_are_refused(options, message):
         paired_difference(one, one, **({"score": "irq"} | options))
 
 
+@pytest.mark.parametrize("method", ["t", "clopper-pearson"])
+def test_a_difference_has_no_interval_in_closed_form(method):
+    with pytest.raises(OptionError, match=f"Expected `method` to be a known name, got '{method}'"):
+        paired_difference(irq(1, 2, 3), irq(3, 2, 1), "irq", method=method)
+
+
 def test_failures_are_zero_and_vacuous_documents_are_in_no_mean():
     found = sample([PERFECT, HALF, EMPTY, EMPTY, INVENTED], failed=[False, False, False, True, False])
     estimates = {name: one.estimate for name, one in intervals(found, average="macro").items()}
@@ -404,6 +410,9 @@ def test_groups_hold_systems_without_significant_differences():
     assert groups([[None, 0.06], [None, None]], level=0.1) == ((0,), (1,))
     line = [[None, 1, 0, 0], [1, None, 1, 0], [0, 1, None, 1], [0, 0, 1, None]]
     assert groups(line) == ((0, 1), (1, 2), (2, 3))
+    alike = np.zeros((9, 9))
+    alike[1, 8] = alike[8, 1] = 1.0
+    assert groups(alike) == ((0,), (1, 8), *((at,) for at in range(2, 8)))
     assert groups(np.empty((0, 0))) == ()
     with pytest.raises(DataError, match=re.escape("Expected a square matrix of p, got shape (1, 2)")):
         groups([[None, 0.1]])
