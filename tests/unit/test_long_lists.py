@@ -92,6 +92,13 @@ def test_the_prices_prove_the_optimum_of_some_of_the_pairs():
         assert (pairs.worth <= row_prices[rows] + column_prices[columns] + 1e-12).all()
 
 
+@pytest.mark.parametrize("columns", [[0, 1], [1, 0]])
+def test_a_matching_that_is_best_only_with_rounded_costs_is_improved(columns):
+    worth = 0.5 + 2.0**-24 * np.array([[0.51, 0.0], [1.2, 0.51]])[:, columns]
+    pairs = SparsePairs((2, 2), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), worth.ravel())
+    assert pairs.solve(1e-13)[0].tolist() == ([1, 2] if columns == [0, 1] else [0, 3])
+
+
 def test_near_duplicates_are_scanned_once_in_little_memory(monkeypatch):
     """20,000 objects on each side took 6 GB and two minutes."""
     count, scanned = 1500, []
