@@ -10,6 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from arbitre import Comparator, DataError, OptionError, agreement
+from arbitre.agreement.categorical import RatingSums
+from arbitre.agreement.ratings import Ratings
 from arbitre.cli import app
 
 pytestmark = pytest.mark.slow
@@ -61,6 +63,23 @@ def test_gamma_is_higher_with_global_chance_if_documents_have_their_own_categori
     local, everywhere = (agreement.gamma(documents, expected=expected) for expected in ("local", "global"))
     assert local.observed == everywhere.observed
     assert everywhere.value > local.value
+
+
+def test_units_before_position_0_have_the_same_gamma():
+    there = {"ada": [(0, 3, "A"), (5, 10, "B")], "bob": [(0, 4, "A"), (6, 10, "A")]}
+    before = {name: [(start - 10, end - 10, label) for start, end, label in units] for name, units in there.items()}
+    assert agreement.gamma(before).expected == pytest.approx(agreement.gamma(there).expected)
+
+
+def test_the_labels_exchanged_most_often_come_first():
+    page = {"ada": [(0, 2, "A"), (4, 6, "B"), (8, 10, "B")], "bob": [(0, 2, "B"), (4, 6, "C"), (8, 10, "C")]}
+    assert agreement.gamma(page).exchanged == (("B", "C", 2), ("A", "B", 1))
+
+
+@pytest.mark.parametrize("option", [{"samples": 0}, {"seed": 1.5}, {"precision": 0.0}, {"unmatched": 0.0}])
+def test_an_option_of_gamma_out_of_range_is_refused(option):
+    with pytest.raises(OptionError, match=f"Expected `{next(iter(option))}` to be"):
+        agreement.gamma(ALIGNED, **option)
 
 
 @pytest.mark.parametrize("unit", [(3, 3, "A"), (4, 2, "A"), (0, float("nan"), "A"), {"start": 1}, 7])
@@ -329,12 +348,42 @@ def test_the_shares_of_categories_are_those_of_all_rated_items():
     assert all(each.interval.units == 11 and each.interval.low < each.value < each.interval.high for each in values)
 
 
+def test_documents_that_count_once_have_the_sums_of_all_ratings():
+    ratings = Ratings.of([list(row) for row in zip(*FOUR_RATERS, strict=True)]).with_at_least(1)
+    size = len(FOUR_RATERS)
+    whole, each = RatingSums.of(ratings), RatingSums.of(ratings, group=np.arange(size), groups=size)
+    once = each.weighted(np.ones((1, size)))
+    for name in ("items", "rated", "agreed", "shares", "counts", "observed"):
+        assert getattr(once, name) == pytest.approx(getattr(whole, name))
+
+
 def test_the_observed_agreement_of_aickins_alpha_is_the_share_of_equal_ratings():
     for a, b in (("AAAAAB", "ABBBBB"), ("AABB", "BBAA"), ("AAAA", "AAAB")):
         coefficient = agreement.aickin_alpha(a, b)
         assert coefficient.observed == agreement.observed(a, b).value
         assert 0.0 <= coefficient.value <= 1.0
     assert agreement.aickin_alpha("AABB", "BBAA").value == 0.0
+
+
+def test_aickins_alpha_is_the_share_of_items_that_are_not_rated_by_chance():
+    """Half of the items are rated by chance: A with probability 3/4 by the first annotator, 1/2 by the second."""
+    pairs = ["AA"] * 9 + ["AB"] * 3 + ["BA"] + ["BB"] * 3
+    coefficient = agreement.aickin_alpha(*zip(*pairs, strict=True))
+    assert (coefficient.observed, coefficient.expected, coefficient.value) == pytest.approx((0.75, 0.5, 0.5), abs=1e-6)
+
+
+def test_without_an_item_of_two_annotators_the_observed_agreement_has_a_reason():
+    assert agreement.observed("A", [None]).reason == "No item was rated by two annotators."
+    assert agreement.observed("A", "A").reason is None
+
+
+@pytest.mark.parametrize(("weights", "observed"), [("linear", 0.875), ("quadratic", 0.9375)])
+def test_weighted_agreement_of_the_first_and_the_last_category_is_0(weights, observed):
+    kappa = agreement.cohen_kappa([1, 2, 3, 3], [1, 2, 3, 2], weights=weights)
+    assert (kappa.name, kappa.observed) == (f"kappa_{weights}", observed)
+    assert agreement.cohen_kappa([1, 2, 3, 3], [1, 2, 3, 1], weights=weights).observed == 0.75
+    names = [agreement.gwet_ac2([[1, 2], [1, 2]], chosen).name for chosen in (None, weights)]
+    assert names == ["ac1", f"ac2_{weights}"]
 
 
 def test_gold_key_names_the_column_or_the_key_of_the_documents(tmp_path):
