@@ -112,10 +112,49 @@ def test_a_change_without_gain_is_no_cause():
     assert not found(letters(change=upper), proposing(("spaces", "/*/name", useless, 0.0))).found
 
 
+def test_a_change_with_a_small_gain_is_a_cause():
+    triples = [(f"{at}", [{"name": f"{at}a{1000 * 'b'}"}], [{"name": f"{at}A{1000 * 'b'}"}]) for at in range(10)]
+    (case,) = found(triples, proposing(("case", "/*/name", LOWER, 0.0))).found
+    assert search.MIN_GAIN < case.gain < 0.001
+
+
 def test_of_two_explanations_of_the_same_faults_the_better_one_is_accepted():
     half = OverlayChange({"/*/name": {"distance": "jaccard-ngrams"}})
     made = found(letters(change=upper), proposing(("accents", "/*/name", half, 0.0), ("case", "/*/name", LOWER, 0.0)))
     assert [one.proposal.kind for one in made.found] == ["case"]
+
+
+def test_an_explanation_that_gains_nothing_after_a_better_one_is_no_cause():
+    lighter = OverlayChange({"/*/name": {"weight": 0.1}})
+    triples = letters(change=lambda entry, number: upper(entry, number) | {"place": "Paris"})
+    better, worse = ("case", "/*/name", LOWER, 0.0), ("value-mapping", "/*/place", lighter, 0.0)
+    for proposals, kind in (([worse], "value-mapping"), ([worse, better], "case")):
+        assert [one.proposal.kind for one in found(triples, proposing(*proposals)).found] == [kind]
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_the_detectors_of_a_phase_run_a_limited_number_of_times(monkeypatch, rounds):
+    monkeypatch.setattr(search, "ROUNDS", rounds)
+    fields = iter(("name", "place"))
+
+    def next_field(sample):
+        path = f"/*/{next(fields)}"
+        return proposing(("case", path, OverlayChange({path: {"normalize": ["casefold"]}}), 0.0))[0](sample)
+
+    triples = letters(change=lambda entry, number: upper(entry, number) | {"place": entry["place"].upper()})
+    assert len(found(triples, (next_field,)).found) == rounds
+
+
+def test_no_more_changes_are_made_than_the_budget_allows():
+    triples = letters(change=lambda entry, number: upper(entry, number) | {"place": entry["place"].upper()})
+    phases = [
+        proposing(("case", path, OverlayChange({path: {"normalize": ["casefold"]}}), 0.0))
+        for path in ("/*/name", "/*/place")
+    ]
+    for budget, limited in ((1, True), (2, False)):
+        made = search.Search(Sample.of(LETTERS.plan, as_pairs(triples)), trials_left=budget)
+        made.run(phases)
+        assert (len(made.found), made.trials_left, made.limited) == (budget, 0, limited)
 
 
 def test_each_change_is_made_before_the_next_phase():
@@ -180,6 +219,16 @@ def test_custom_distances_are_called_within_their_budget_only(monkeypatch):
         assert calls <= most * len(pairs)
 
 
+@pytest.mark.parametrize(("most", "changes"), [(8, 0), (11, 0), (12, 1), (15, 1), (16, 2)])
+def test_each_change_calls_custom_distances_as_often_as_the_comparison_does(monkeypatch, most, changes):
+    """The two lists of a document need four calls; each document is compared, also with that of another one."""
+    monkeypatch.setattr(search, "phases", tuple)
+    schema = {"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "own"}}}
+    comparator = Comparator(schema, distances={"own": lambda gold, predicted: float(gold != predicted)}, max_calls=most)
+    pairs = [Pair(name, None, ["a", "b"], ["c", "d"]) for name in "xyz"]
+    assert search.Search.of(comparator.plan, pairs).trials_left == changes
+
+
 def test_causes_are_written_and_read(tmp_path, monkeypatch):
     monkeypatch.setattr(search, "phases", lambda: (proposing(("case", "/*/name", LOWER, 0.0)),))
     evaluation = LETTERS.evaluate(letters(change=upper), out=tmp_path / "out", no_report=True)
@@ -189,6 +238,19 @@ def test_causes_are_written_and_read(tmp_path, monkeypatch):
     without = LETTERS.evaluate(letters(change=upper), no_diagnose=True)
     assert "causes" not in without.to_dict()
     assert without.causes == evaluation.causes  # found when they are asked for
+
+
+def test_wrong_values_that_no_cause_explains_are_written_and_read_with_their_places(tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "phases", lambda: (proposing(("case", "/*/name", LOWER, 0.0)),))
+    misread = {2: {"place": "Paris"}, 5: {"year": 1}, 7: {"place": None}}
+    triples = letters(change=lambda entry, number: upper(entry, number) | misread.get(number, {}), entries=1)
+    evaluation = LETTERS.evaluate(triples, out=tmp_path / "out", no_report=True)
+    faults = evaluation.cause_analysis.faults
+    assert [(one.id, one.place, one.predicted) for one in faults] == [
+        ("letter_02", "/0/place", "Paris"),
+        ("letter_05", "/0/year", 1),
+    ]
+    assert arbitre.load(tmp_path / "out").cause_analysis.faults == faults
 
 
 def test_an_evaluation_without_diagnosis_does_not_search_for_causes(tmp_path, monkeypatch):
@@ -292,6 +354,11 @@ def test_a_kind_says_what_is_seen_and_what_to_do(kind):
     assert KINDS[kind].seen
     assert KINDS[kind].advice[0].isupper()
     assert KINDS[kind].advice.endswith(".")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_single_faults_that_look_alike_are_repaired_and_not_systematic(kind):
+    assert KINDS[kind].systematic == (KINDS[kind].gain != "repair")
 
 
 class TestFixes:
