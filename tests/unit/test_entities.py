@@ -8,6 +8,7 @@ import pytest
 import arbitre
 import arbitre.classification
 from arbitre import DataError, OptionError
+from arbitre.corpus.evaluate import PART_SIZE
 from arbitre.entities import evaluate, from_tags, to_tags, trainer_metrics
 
 
@@ -116,6 +117,14 @@ def test_nested_and_overlapping_entities_are_compared():
     assert evaluation.confusion.matrix[2].tolist() == [1, 0, 0, 0]
 
 
+def test_only_entities_of_one_sentence_are_compared():
+    """Sentences are compared in several batches; entities at the same positions of different sentences do not overlap."""
+    empty = [[] for _ in range(2 * PART_SIZE)]
+    evaluation = evaluate([[span(0, 2, "a")], *empty], [*empty, [span(0, 2, "b")]])
+    assert (evaluation.counts.incorrect, evaluation.counts.missing, evaluation.counts.spurious) == (0, 1, 1)
+    assert evaluation.confusion.matrix.tolist() == [[0, 0, 1], [0, 0, 0], [0, 1, 0]]
+
+
 def test_a_boundary_error_counts_as_missing_and_spurious_in_the_matrix():
     evaluation = evaluate([[span(0, 3)]], [[span(0, 2)]])
     assert evaluation.confusion.matrix.tolist() == [[0, 1], [1, 0]]
@@ -180,6 +189,7 @@ def test_every_notation_is_inferred(notation, tags):
     spans = [span(0, 2, "a"), span(2, 3, "a"), span(4, 5, "b")]
     assert from_tags(list("vwxyz"), tags) == from_tags(list("vwxyz"), tags, notation=notation) == spans
     assert to_tags(list("vwxyz"), spans, notation=notation)[:1] == tags[:1]
+    assert to_tags(list("vwxyz"), spans, notation=notation) == to_tags(list("vwxyz"), spans[::-1], notation=notation)
 
 
 @pytest.mark.parametrize(
@@ -252,6 +262,8 @@ def test_irregular_predicted_tags_are_counted_and_not_refused():
 def test_tags_cannot_express_overlaps_or_spans_past_the_end():
     with pytest.raises(DataError, match="Expected spans that do not overlap"):
         to_tags(["a", "b", "c"], [span(0, 2), span(1, 3)])
+    with pytest.raises(DataError, match="Expected spans that do not overlap"):
+        to_tags(["a", "b", "c"], [span(1, 3), span(0, 2)])
     with pytest.raises(DataError, match="within 3 tokens, got one that ends at 4"):
         to_tags(["a", "b", "c"], [span(2, 4)])
     with pytest.raises(OptionError, match="got 'auto'"):
@@ -266,9 +278,11 @@ def test_tags_cannot_express_overlaps_or_spans_past_the_end():
         ({"start": 0.0, "end": 2, "label": "a"}, "to be integers"),
         ({"start": True, "end": 2, "label": "a"}, "to be integers"),
         ({"start": 0, "end": 2}, "`label` to be a text, got None"),
+        ({"start": 0, "end": 2, "label": ""}, "`label` to be a text, got ''"),
+        ({"start": 0, "end": 2, "label": 3}, "`label` to be a text, got 3"),
         (3, "Expected a span, got int"),
     ],
-    ids=["empty", "negative", "float", "boolean", "no label", "number"],
+    ids=["empty", "negative", "float", "boolean", "no label", "empty label", "numeric label", "number"],
 )
 def test_invalid_spans_are_refused(bad, message):
     with pytest.raises(DataError, match=message) as caught:
@@ -281,6 +295,8 @@ def test_gold_and_predictions_with_different_sentences_are_refused():
         evaluate([[], []], [[]])
     with pytest.raises(DataError, match="Expected 2 tokens, as in sentence 1 of gold, got 1"):
         evaluate([["O", "O"]], [["O"]])
+    with pytest.raises(DataError, match="Gold and predictions must have the same sentences"):
+        evaluate([[]], [[], []])
     with pytest.raises(DataError, match="Expected a list of sentences, got str"):
         evaluate("gold.conll", [])
 
