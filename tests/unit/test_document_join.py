@@ -7,7 +7,7 @@ import pytest
 from tests.builders import read_records
 
 from arbitre.errors import DataError
-from arbitre.inputs.join import join, paired
+from arbitre.inputs.join import close_ids, join, paired, swapped_names
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.records import Failure, Pair, Record
 from arbitre.values import ABSENT
@@ -95,6 +95,14 @@ class TestRuns:
         joined = join([doc("a", 1)], [doc("a", 10), doc("a", 11, "2"), doc("a", 12), doc("a", 13)])
         assert rows(joined) == [("a/1", 1, 10), ("a/2", 1, 11), ("a/3", 1, 12), ("a/4", 1, 13)]
 
+    @pytest.mark.parametrize("names", [(None, None), ("x", "y")])
+    def test_a_note_counts_documents_with_fewer_runs_but_not_those_without_any(self, names):
+        gold = [doc("a", 1), doc("b", 1), doc("c", 1)]
+        joined = join(gold, [doc("a", 1, names[0]), doc("a", 2, names[1]), doc("b", 1, names[0])])
+        missing = "1 of 2 documents has fewer than 2 predictions. Missing runs are not counted as failures."
+        assert joined.notes == (missing,)
+        assert join(gold, [doc("a", 1, names[0]), doc("b", 1, names[1])]).notes == ()
+
     def test_a_single_unnamed_run_stays_unnamed(self):
         assert rows(join([doc("a", 1)], [doc("a", 10), doc("a", 11, "x")])) == [("a", 1, 10), ("a/x", 1, 11)]
 
@@ -167,6 +175,27 @@ class TestNothing:
 
     def test_a_damaged_prediction_with_a_known_id_joins(self):
         assert len(join([doc("a", 1), doc("b", 1)], [broken("a")])) == 2
+
+
+def test_a_note_names_all_that_normalising_ids_ignores():
+    note = close_ids(["Ab", "cd"], ["ab", "cd.json"])
+    assert note.startswith("2 predicted ids differ from gold ids only in case and file extension: 'ab' and 'Ab'.")
+    assert close_ids(["Ab"], ["cd"]) is None
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "noted"),
+    [
+        ("a.jsonl", "b.jsonl", False),
+        ("gold.jsonl", "predictions.jsonl", False),
+        ("gold.jsonl", "gold-pred.jsonl", False),
+        ("pred-gold.jsonl", "predictions.jsonl", False),
+        ("a.jsonl", "gold.jsonl", True),
+        ("predictions.jsonl", "b.jsonl", True),
+    ],
+)
+def test_only_names_of_the_other_side_suggest_that_the_sides_are_swapped(gold, predicted, noted):
+    assert (swapped_names([gold], [predicted], "exchange them") is not None) == noted
 
 
 class TestPaired:

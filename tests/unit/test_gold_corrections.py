@@ -183,6 +183,15 @@ class TestWhatIsRefused:
         assert kept.pop("reason") == reasons(done)[0]
         assert kept == {name: row.get(name) or "" for name in COLUMNS}
 
+    def test_decisions_on_one_missing_field_that_differ(self):
+        rows = [
+            wrong("/place", "", value, predicted=predicted, by=by)
+            for by, value, predicted in (("Zoé", '"Bern"', '"bern"'), ("Yan", '"Basel"', '"basel"'))
+        ]
+        done = apply(table(*rows))
+        differ = "The decisions on this place differ: Zoé (gold is wrong), Yan (gold is wrong). Keep one of them."
+        assert (done.values, reasons(done)) == (0, [differ] * 2)
+
     @pytest.mark.parametrize(
         ("row", "keyword"),
         [
@@ -577,6 +586,12 @@ class TestProvenance:
         french = "Référence\u00a0: un seul annotateur, provenance inconnue, 2 valeurs corrigées (Ada, Zoé)"
         assert statistics_text.provenance([provenance.parts()], Translator(Language.FR)) == french
         assert Translator(Language.FR).text(provenance.headline()) == french
+
+    def test_several_reports_are_sorted(self):
+        fields = "abcdef"
+        apply(table(*(wrong(f"/{name}", "", "1", report=f"Report {name}") for name in reversed(fields))))
+        (correction,) = Provenance.read("new.jsonl").corrections
+        assert correction.report == ", ".join(f"Report {name}" for name in fields)
 
     def test_that_of_the_gold_is_kept_and_follows_the_values(self):
         before = Provenance(
