@@ -23,7 +23,6 @@ from arbitre.corpus.checkpoints import Checkpoints, digest_of_functions
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate
 from arbitre.corpus.executors import ProcessPool
 from arbitre.corpus.worker import DocumentResults
-from arbitre.curve import MAX_BINS, Curve, CurveAccumulator
 from arbitre.errors import ArbitreError, DataError
 from arbitre.inputs.join import join
 from arbitre.inputs.options import ReadOptions
@@ -498,29 +497,6 @@ def test_a_checkpoint_without_its_table_is_named(plan, joined, tmp_path):
 def files(folder):
     """What a folder holds, by name."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_a_curve_of_many_qualities_is_binned_with_the_same_area():
-    rng = random.Random(1)  # noqa: S311
-    qualities = [rng.random() for _ in range(3 * MAX_BINS)]
-    steps = CurveAccumulator()
-    for begin in range(0, len(qualities), 1000):
-        part = Curve.of(qualities[begin : begin + 1000], 0, 0)
-        steps.add(part.qualities, part.counts)
-    exact, binned = Curve.of(qualities, 40_000, 50_000), steps.curve(40_000, 50_000)
-    assert len(exact.qualities) > MAX_BINS >= len(binned.qualities)
-    assert binned.area == pytest.approx(exact.area, abs=1e-7)
-    for threshold in (0.5, 0.7, 0.9):
-        assert binned.surviving(threshold) == exact.surviving(threshold)
-
-
-def test_a_curve_of_few_qualities_has_exact_steps():
-    steps = CurveAccumulator()
-    for part in ([0.5, 0.25, 0.5], [1.0], []):
-        curve = Curve.of(part, 0, 0)
-        steps.add(curve.qualities, curve.counts)
-    curve = steps.curve(5.0, 6.0)
-    assert (curve.qualities.tolist(), curve.counts.tolist(), curve.gold) == ([0.25, 0.5, 1.0], [1.0, 2.0, 1.0], 5.0)
 
 
 def test_a_pickled_plan_keeps_its_schema(tmp_path, plan):

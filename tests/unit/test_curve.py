@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import numpy as np
 import pytest
@@ -77,3 +78,26 @@ def test_the_order_of_masses_changes_no_sum():
 def test_a_curve_is_built_from_any_iterable_and_written_as_plain_json():
     plain = Curve.of(iter(np.array([0.25, 0.25])), 2, 2).to_dict()
     assert json.loads(json.dumps(plain)) == {"qualities": [0.25], "counts": [2.0], "gold": 2.0, "predicted": 2.0}
+
+
+def test_a_curve_of_many_qualities_is_binned_with_the_same_area():
+    rng = random.Random(1)  # noqa: S311
+    qualities = [rng.random() for _ in range(3 * MAX_BINS)]
+    steps = CurveAccumulator()
+    for begin in range(0, len(qualities), 1000):
+        part = Curve.of(qualities[begin : begin + 1000], 0, 0)
+        steps.add(part.qualities, part.counts)
+    exact, binned = Curve.of(qualities, 40_000, 50_000), steps.curve(40_000, 50_000)
+    assert len(exact.qualities) > MAX_BINS >= len(binned.qualities)
+    assert binned.area == pytest.approx(exact.area, abs=1e-7)
+    for threshold in (0.5, 0.7, 0.9):
+        assert binned.surviving(threshold) == exact.surviving(threshold)
+
+
+def test_a_curve_of_few_qualities_has_exact_steps():
+    steps = CurveAccumulator()
+    for part in ([0.5, 0.25, 0.5], [1.0], []):
+        curve = Curve.of(part, 0, 0)
+        steps.add(curve.qualities, curve.counts)
+    curve = steps.curve(5.0, 6.0)
+    assert (curve.qualities.tolist(), curve.counts.tolist(), curve.gold) == ([0.25, 0.5, 1.0], [1.0, 2.0, 1.0], 5.0)
