@@ -96,6 +96,12 @@ def report(folder):
     return folder / "report" / "report.html"
 
 
+def start_reviewing(page):
+    """Enter a name, and focus the first cause."""
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+
+
 def decision(page):
     return page.locator(".decide")
 
@@ -118,8 +124,7 @@ def examples(page):
 
 def correct_gold(page):
     """Decide with the keyboard that gold is wrong in all examples."""
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     for _ in examples(page):
         page.keyboard.press("1")
 
@@ -195,8 +200,7 @@ def test_values_on_which_all_systems_agree_against_gold_come_first_and_correct_i
     assert ("d08", "/people/0/town") in places
     assert agreed["count"] == len(places)
     assert f"{agreed['count']} values: check the gold first" in first.text_content()
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     for at in range(agreed["count"]):
         if at:
             page.keyboard.press("n")
@@ -233,8 +237,7 @@ def test_the_values_of_all_systems_are_shown_where_gold_has_null(visit, tmp_path
 
 def test_only_the_decided_gold_is_corrected_and_the_other_decisions_are_counted(visit, several, tmp_path):
     page = visit(report(several))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     wrong = {f"d{at:02} /people/0/town" for at in range(6)}
     decided = {}
     for text in examples(page):
@@ -287,8 +290,7 @@ def to_example(page, place):
 
 def test_a_value_that_the_schema_does_not_allow_is_not_taken(visit, several, tmp_path):
     page = visit(report(several))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     to_example(page, "d03 /people/0/town")
     page.keyboard.press("e")
     page.keyboard.type("12")
@@ -314,8 +316,7 @@ def test_a_value_that_the_schema_does_not_allow_is_not_taken(visit, several, tmp
 
 def test_a_value_that_is_not_complete_changes_neither_the_decision_nor_its_note(visit, several, tmp_path):
     page = visit(report(several))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     to_example(page, "d03 /people/0/town")
     page.keyboard.press("1")
     page.keyboard.press("r")
@@ -379,8 +380,7 @@ def test_the_values_of_the_other_systems_can_be_chosen(visit, several):
 
 def test_decisions_survive_a_reload_and_are_shared_by_tabs(visit, several):
     page = visit(report(several))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     page.keyboard.press("3")
     other = page.context.new_page()
     other.goto(page.url)
@@ -415,8 +415,7 @@ def test_a_report_of_the_same_results_has_the_same_decisions(visit, several, sin
 @pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
 def test_an_exported_file_is_loaded_in_another_browser(visit, several, tmp_path, form):
     page = visit(report(several))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     for number, _ in enumerate(examples(page)):
         page.keyboard.press(str(1 + number % 3))
     path = save(page, form, tmp_path)
@@ -472,8 +471,7 @@ def merging(folder):
 @pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
 def test_equal_values_without_a_place_in_gold_have_decisions_of_their_own(visit, tmp_path, form):
     page = visit(report(merging(tmp_path)))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     for number, _ in enumerate(examples(page)):
         expect(decision(page).locator("button[aria-pressed=true]")).to_have_count(0)
         page.keyboard.press(str(2 + number % 2))
@@ -543,8 +541,7 @@ def test_nulls_are_corrected_to_values_and_values_to_nulls(visit, tmp_path, form
     )
     evaluate(tmp_path, schema, [{"id": "d", "people": gold}], [{"id": "d", "people": predicted}])
     page = visit(report(tmp_path))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     for one in examples(page):
         page.keyboard.press("1")
         expect(decision(page).get_by_text("no value: leave out")).to_have_count(int("/people/1" in one))
@@ -564,8 +561,7 @@ def test_decisions_are_not_lost_if_the_browser_does_not_keep_them(visit, several
     page = visit(report(several))
     page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")
     page.reload()
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
+    start_reviewing(page)
     page.keyboard.press("2")
     expect(page.locator(".decisions")).to_contain_text("This browser does not keep your decisions and notes")
     assert len(rows(save(page, "CSV", tmp_path))) == 1

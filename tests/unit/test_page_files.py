@@ -11,6 +11,7 @@ from itertools import chain
 import pytest
 from tests.unit import test_queue_page, test_report_html
 
+from arbitre.inputs.csv_table import BOOLEANS
 from arbitre.language import catalogue
 from arbitre.report.render import SCRIPT, STYLE
 from arbitre.report.standalone import QUEUE_SCRIPT, QUEUE_STYLE
@@ -136,6 +137,11 @@ def test_the_strings_of_the_scripts_are_in_the_page(page):
     composed = {name for name in catalogue() if name.startswith(begun)}
     assert len(asked) > 80
     assert (asked | composed) - strings.keys() == set()
+
+
+def test_the_page_reads_the_same_words_as_booleans():
+    words = re.findall(r'\["(true|false)", "([A-Z ]+)"\]', read("script/decisions_file.js"))
+    assert {word: raw == "true" for raw, listed in words for word in listed.split()} == BOOLEANS
 
 
 def test_every_class_of_the_style_sheets_is_used():

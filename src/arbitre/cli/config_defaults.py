@@ -33,9 +33,9 @@ def config_defaults(words: str, config: Config) -> dict[str, Any]:
 
 def config_settings(words: str, config: Config) -> dict[str, Any]:
     """Return the options that a config sets for a command, by their names in `Config.rows`. Raises OptionError."""
-    config_defaults(words, config)  # checks the types
     settings: dict[str, Any] = {}
     for option, value in _options_set(words, config):
+        _as_given(config, option, value)  # checks the type
         systems = value.items() if isinstance(value, dict) else ()
         settings |= {f"systems.{name}": paths for name, paths in systems} or {option.spellings[0]: value}
     return settings

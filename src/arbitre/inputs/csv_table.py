@@ -240,17 +240,18 @@ def cell_value(text: str) -> Json:
     >>> [cell_value(text) for text in ("Ada", "403", '"403"', "TRUE", "[1, 2]", "")]
     ['Ada', 403, '403', True, [1, 2], ABSENT]
     """
-    if not text.strip():
+    plain = text.strip()
+    if not plain:
         return ABSENT
-    if text.strip() in BOOLEANS:
-        return BOOLEANS[text.strip()]
+    if plain in BOOLEANS:
+        return BOOLEANS[plain]
     try:
         return strict_json.parse(text)
     except DataError as error:
         if text.lstrip().startswith(('"', "[", "{")):
             hint = "Put a text that begins with a quotation mark or a bracket in double quotes, as in JSON."
             raise DataError.of(error.message, pointer=error.pointer, hint=hint) from None
-        return text.strip()
+        return plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,10 +298,8 @@ def typed_value(text: str, kinds: Collection[Kind], max_depth: int) -> Json:
     """
     if not kinds or Kind.STRING in kinds:
         return text
-    value: Json
-    if text.upper() in BOOLEANS:
-        value = BOOLEANS[text.upper()]
-    else:
+    value: Json = BOOLEANS.get(text.upper())
+    if value is None:
         try:
             value = strict_json.parse(text, max_depth=max_depth)
         except DataError:
