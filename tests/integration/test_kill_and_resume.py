@@ -26,6 +26,7 @@ from arbitre.corpus.worker import DocumentResults
 from arbitre.errors import ArbitreError, DataError
 from arbitre.inputs.join import join
 from arbitre.inputs.options import ReadOptions
+from arbitre.tables.row_file import EncodedRows
 
 SCHEMA = {
     "type": "object",
@@ -480,15 +481,16 @@ def test_a_damaged_checkpoint_is_named(plan, joined, tmp_path):
 
 
 def test_a_checkpoint_without_its_table_is_named(plan, joined, tmp_path):
-    observers = {"rows.csv": lambda pairs, _: b"row\n" * len(pairs)}
+    observers = {"rows.csv": lambda pairs, _: EncodedRows(b"row\n" * len(pairs), len(pairs))}
     how = [
         ExecutionOptions(observers, checkpoints=Checkpoints(tmp_path, plan.signature, resume=resume))
         for resume in (False, True)
     ]
     evaluate(plan, joined, how[0])
-    tables = list[bytes]()
+    tables = list[EncodedRows]()
     evaluate(plan, joined, replace(how[1], on_results=lambda results: tables.append(results.tables["rows.csv"])))
-    assert b"".join(tables) == b"row\n" * SIZE
+    assert b"".join(rows.text for rows in tables) == b"row\n" * SIZE
+    assert sum(rows.number for rows in tables) == SIZE
     (tmp_path / "documents" / "000000256.rows.csv").unlink()
     with pytest.raises(DataError, match=r"000000256\.jsonl"):
         evaluate(plan, joined, how[1])

@@ -13,7 +13,7 @@ from arbitre.storage import columns
 from arbitre.storage.columns import GrowingArray, StringArray
 from arbitre.tables import row_file
 from arbitre.tables.csv_text import CsvDialect, csv_text, format_cells, format_numbers
-from arbitre.tables.row_file import RowFile, read_rows
+from arbitre.tables.row_file import EncodedRows, RowFile, read_rows
 
 TEXTS = [
     "Ada",
@@ -45,7 +45,7 @@ def write(stem, dialect, form=None, *, at_once=3):
         for start in range(0, len(TEXTS), at_once):
             part = slice(start, start + at_once)
             cells = [format_cells(TEXTS[part], dialect), format_numbers(NUMBERS[part], dialect)]
-            file.write(csv_text(cells, dialect).encode())
+            file.write(EncodedRows(csv_text(cells, dialect).encode(), len(cells[0])))
     return stem.with_name(file.name)
 
 
@@ -79,7 +79,7 @@ def test_without_pyarrow_every_table_is_csv(tmp_path, monkeypatch):
 def test_an_error_leaves_no_file(tmp_path, form):
     pytest.importorskip("pyarrow")
     with pytest.raises(KeyError), RowFile(tmp_path / "rows", ["id"], form=form) as file:  # noqa: PT012
-        file.write(b"a\n")
+        file.write(EncodedRows(b"a\n", 1))
         raise KeyError
     assert not [*tmp_path.iterdir()]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
 
 FOLDER: Final = "documents"
-FORMAT: Final = "arbitre-documents/3"
+FORMAT: Final = "arbitre-documents/4"
 _NAME: Final = re.compile(r"\d{9}\..+")
 
 
@@ -188,7 +188,7 @@ def _read(path: Path) -> DocumentResults:
         with path.open(encoding="utf-8", errors="surrogatepass") as file:
             next(file)
             return DocumentResults.read(file)
-    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
         raise _damaged(path, error) from error
 
 
@@ -196,7 +196,9 @@ def _read_all(path: Path) -> DocumentResults:
     """Read the results of a work unit and the rows of its tables."""
     results = _read(path)
     try:
-        results.tables = {name: _table(path, name).read_bytes() for name in results.tables}
+        results.tables = {
+            name: rows._replace(text=_table(path, name).read_bytes()) for name, rows in results.tables.items()
+        }
     except OSError as error:
         raise _damaged(path, error) from error
     return results
@@ -222,7 +224,7 @@ def write_checkpoint(unit: WorkUnit, results: DocumentResults) -> DocumentResult
     if unit.checkpoint is not None:
         for name, rows in results.tables.items():
             with atomic_file(_table(unit.checkpoint.file, name)) as part:
-                part.write_bytes(rows)
+                part.write_bytes(rows.text)
         with atomic_file(unit.checkpoint.file) as part, part.open("wb") as file:
             file.write(json.dumps(_header_of(unit)).encode() + b"\n")
             file.writelines(results.lines())

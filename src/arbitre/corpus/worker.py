@@ -24,6 +24,7 @@ from arbitre.errors import DataError, FunctionError, SolverError
 from arbitre.inputs.records import Failure, Pair
 from arbitre.parsing.fast_json import encode
 from arbitre.paths import wildcard
+from arbitre.tables.row_file import EncodedRows
 from arbitre.tally import OUTCOMES
 from arbitre.values import ABSENT, NotJsonError
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
-    Observers = Mapping[str, Callable[[Sequence[Pair], Sequence[Level]], list[Json] | bytes]]
+    Observers = Mapping[str, Callable[[Sequence[Pair], Sequence[Level]], list[Json] | EncodedRows]]
     """Functions by name that are called with compared pairs and their levels, and return JSON values to keep, or the
     encoded rows of a table."""
 
@@ -62,7 +63,7 @@ class DocumentResults:
         steps: Qualities of matched entries and their masses, each of shape (pairs,).
         failures: Documents that could not be compared.
         seen: JSON values from observers, by their names.
-        tables: Encoded rows of tables from observers, by their names.
+        tables: Rows of tables from observers, by their names.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -76,7 +77,7 @@ class DocumentResults:
     steps: tuple[Floats, Floats] = field(default_factory=lambda: (np.empty(0), np.empty(0)))
     failures: list[Failure] = field(default_factory=list)
     seen: dict[str, list[Json]] = field(default_factory=dict)
-    tables: dict[str, bytes] = field(default_factory=dict)
+    tables: dict[str, EncodedRows] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -100,8 +101,8 @@ class DocumentResults:
             field_counts(levels, size),
             (steps[order], weights[order]),
             [],
-            {name: values for name, values in observed.items() if not isinstance(values, bytes)},
-            {name: rows for name, rows in observed.items() if isinstance(rows, bytes)},
+            {name: values for name, values in observed.items() if not isinstance(values, EncodedRows)},
+            {name: rows for name, rows in observed.items() if isinstance(rows, EncodedRows)},
         )
 
     @classmethod
@@ -124,13 +125,13 @@ class DocumentResults:
             (np.concatenate([part.steps[0] for part in batches]), np.concatenate([part.steps[1] for part in batches])),
             [failure for part in batches for failure in part.failures],
             {name: [value for part in batches for value in part.seen.get(name, [])] for name in observed},
-            {name: b"".join(part.tables.get(name, b"") for part in batches) for name in tables},
+            {name: _joined_rows([part.tables[name] for part in batches if name in part.tables]) for name in tables},
         )
 
     def lines(self) -> Iterator[bytes]:
         """Yield one JSON object per document, then one for all documents together, each as a line.
 
-        Only the names of the tables are included, not their rows.
+        Of the tables, only the names and the numbers of rows are included.
         """
         tables = {"paths": self.paths, "fields": self.fields}
         by_path: dict[str, list[tuple[str, Any, Any]]] = {
@@ -156,11 +157,18 @@ class DocumentResults:
             )
         steps = {"qualities": self.steps[0].tolist(), "masses": self.steps[1].tolist()}
         failures = [asdict(failure) for failure in self.failures]
-        yield _line({"steps": steps, "failures": failures, "seen": self.seen, "tables": list(self.tables)})
+        yield _line(
+            {
+                "steps": steps,
+                "failures": failures,
+                "seen": self.seen,
+                "tables": {name: rows.number for name, rows in self.tables.items()},
+            }
+        )
 
     @classmethod
     def read(cls, lines: Iterable[str]) -> DocumentResults:
-        """Read results that were written by `lines`, with empty tables.
+        """Read results that were written by `lines`, without the rows of their tables.
 
         Raises ValueError or KeyError if they are damaged.
         """
@@ -177,8 +185,12 @@ class DocumentResults:
             (_floats(rest["steps"]["qualities"]), _floats(rest["steps"]["masses"])),
             [Failure(**failure) for failure in rest["failures"]],
             rest["seen"],
-            dict.fromkeys(rest.get("tables", ()), b""),  # earlier versions wrote no tables
+            {name: EncodedRows(b"", number) for name, number in rest["tables"].items()},
         )
+
+
+def _joined_rows(parts: Sequence[EncodedRows]) -> EncodedRows:
+    return EncodedRows(b"".join(rows.text for rows in parts), sum(rows.number for rows in parts))
 
 
 def _padded(parts: Sequence[tuple[int, Mapping[str, Floats]]], width: int) -> dict[str, Floats]:

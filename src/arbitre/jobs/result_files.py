@@ -38,7 +38,7 @@ from arbitre.tables.csv_text import (
     write_frame,
     write_frames,
 )
-from arbitre.tables.row_file import FORMS, Form, RowFile, read_column
+from arbitre.tables.row_file import FORMS, EncodedRows, Form, RowFile, read_column
 from arbitre.tables.table import Table
 from arbitre.values import ABSENT, Json
 
@@ -132,10 +132,10 @@ def evaluate_into(
 
         def taken(outcomes: DocumentResults) -> None:
             if matches:
-                rows[MATCHES].write(outcomes.tables.pop(MATCHES, b""))
+                rows[MATCHES].write(outcomes.tables.pop(MATCHES, EncodedRows(b"", 0)))
             notes: Sequence[Any] = outcomes.seen.get(FAULTS, ())
             for note in notes:
-                rows[FAULTS].write(note["rows"].encode())
+                rows[FAULTS].write(EncodedRows(note["rows"].encode(), note["row_count"]))
             how.on_results(outcomes)
 
         evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, on_results=taken)))
@@ -256,6 +256,7 @@ class FaultTableObserver:
         note: dict[str, Json] = notes_of(pairs, results) | evidence_of(pairs, results, self.halvings) | sources
         if self.table:
             note["rows"] = csv_text(self._cells(pairs, results.rows, shares), self.dialect)
+            note["row_count"] = len(results.rows)
         return [note]
 
     def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
@@ -333,13 +334,14 @@ class MatchTableObserver:
         first, last = ("id", "run", "gold_index", "predicted_index", "status"), ("undeclared", "distance", "quality")
         return [*first, MASS, *fields, *last, SIGNATURE]
 
-    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> bytes:
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> EncodedRows:
         """Return the rows of the documents. Raises UnicodeEncodeError if a text has a lone surrogate."""
-        cells = (
+        columns = self._cells(pairs, levels)
+        cells = [
             format_numbers(column, self.dialect, masses=name == MASS) if isinstance(column, np.ndarray) else column
-            for name, column in zip(self.columns, self._cells(pairs, levels), strict=True)
-        )
-        return csv_text([*cells], self.dialect).encode()
+            for name, column in zip(self.columns, columns, strict=True)
+        ]
+        return EncodedRows(csv_text(cells, self.dialect).encode(), len(cells[0]))
 
     def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
         """Return the rows of the documents as columns by name, as `read_rows` reads them."""

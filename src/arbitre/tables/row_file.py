@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -52,6 +52,13 @@ def is_number(name: str) -> bool:
     return name.rpartition(".")[2] in _NUMBERS
 
 
+class EncodedRows(NamedTuple):
+    """Rows of a table as CSV, without a byte-order mark, and their number."""
+
+    text: bytes
+    number: int
+
+
 class RowFile:
     """Writes a table part by part, given its rows as CSV. A context manager: the file is complete when it ends.
 
@@ -84,16 +91,15 @@ class RowFile:
             self._csv.write(self._head())
         return self
 
-    def write(self, rows: bytes) -> None:
-        """Add rows, encoded as CSV in the dialect, without a byte-order mark."""
-        if self._form is None:
-            self._rows += count_rows(rows)
-            if self._rows > MAX_CSV_ROWS:
-                self._to_parquet()
+    def write(self, rows: EncodedRows) -> None:
+        """Add rows in the dialect of the file."""
+        self._rows += rows.number
+        if self._form is None and self._rows > MAX_CSV_ROWS:
+            self._to_parquet()
         if self._parquet is None:
-            self._csv.write(rows)
+            self._csv.write(rows.text)
             return
-        self._buffer += rows
+        self._buffer += rows.text
         if len(self._buffer) > ROW_GROUP_BYTES:
             self._flush()
 
@@ -149,15 +155,6 @@ class RowFile:
             del rows, table
             self._buffer = bytearray()
             arrow.release_memory()
-
-
-def count_rows(rows: bytes) -> int:
-    r"""Return the number of rows of CSV text; line breaks in quotes do not end a row.
-
-    >>> count_rows(b'a,"1\n2"\nb,3\n')
-    2
-    """
-    return sum(outside.count(b"\n") for outside in rows.split(b'"')[::2])
 
 
 def row_file(stem: Path) -> Path | None:
