@@ -42,7 +42,8 @@ _TABLES: Final = """
     );
     CREATE TABLE opened (row INTEGER PRIMARY KEY, failed INTEGER, entry BLOB);
     CREATE TABLE first (row INTEGER PRIMARY KEY, id BLOB);
-    CREATE TABLE pair (position INTEGER PRIMARY KEY, gold INTEGER, predicted INTEGER, run BLOB)
+    CREATE TABLE selected (id BLOB PRIMARY KEY);
+    CREATE TABLE pair (position INTEGER PRIMARY KEY, gold INTEGER, predicted INTEGER, run BLOB, refused INTEGER)
 """
 _INSERT: Final = {
     "gold": "INSERT INTO gold (id, run, failed, alone, text, entry) VALUES (?, ?, ?, ?, ?, ?)",
@@ -89,7 +90,9 @@ class DocumentIndex(Database):
             that are texts.
         opened: Predictions that `open_texts` replaces.
         first: Rows and ids of the gold documents that are compared: the first one with each id.
-        pair: Row of the gold document, row of the prediction (or null) and run of each pair, numbered from 1.
+        selected: Ids of the documents to compare, if only some are.
+        pair: Row of the gold document, row of the prediction (or null) and run of each pair, numbered from 1; `refused`
+            marks pairs whose prediction is missing or could not be read.
 
     Memory does not grow with the number of documents, except for `repairs`. Documents that are not in a plain file are
     written to a temporary file.
