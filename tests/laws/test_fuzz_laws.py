@@ -158,7 +158,7 @@ def test_any_schema_and_documents_give_results_within_the_rules_or_a_typed_error
 
 @pytest.mark.slow
 def test_one_and_two_workers_give_the_same_bytes(monkeypatch):
-    monkeypatch.setattr("arbitre.corpus.evaluate.PART_SIZE", 1)
+    monkeypatch.setattr("arbitre.corpus.evaluate.UNIT_SIZE", 1)
     monkeypatch.setattr("arbitre.corpus.executors.MIN_PARTS", 1)
 
     @settings(UNHURRIED, max_examples=10)

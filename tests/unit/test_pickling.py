@@ -157,3 +157,10 @@ def test_an_unpickled_comparator_with_custom_functions_evaluates_without_causes(
     with pytest.raises(ArbitreError, match="Create the Comparator in the process that uses it"):
         arbitre.fix(copied(original), SHOUTED)
     assert arbitre.fix(original, SHOUTED).fixes
+
+
+@pytest.mark.parametrize("schema", [True, False])
+def test_a_schema_that_is_a_boolean_can_be_pickled(schema):
+    comparator = Comparator(schema)
+    assert copied(comparator).plan.root.digest() == comparator.plan.root.digest()
+    assert comparator.plan.root.digest() != Comparator(not schema).plan.root.digest()

@@ -125,6 +125,7 @@ class SchemaStore:
     patterns: list[tuple[str | None, str, str]] = field(default_factory=list)
     _validator: type[Validator] = Draft202012Validator
     _resources: dict[str, Resource[Any]] = field(default_factory=dict)
+    _documents: list[SchemaDocument] = field(default_factory=list)
     _places: dict[int, tuple[SchemaDocument, str]] = field(default_factory=dict)
     _checked: set[int] = field(default_factory=set)
     _values: int = 0
@@ -140,7 +141,7 @@ class SchemaStore:
     @property
     def documents(self) -> tuple[SchemaDocument, ...]:
         """The documents, in the order in which they were added."""
-        return tuple(dict.fromkeys(document for document, _ in self._places.values()))
+        return tuple(self._documents)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -166,10 +167,11 @@ class SchemaStore:
             raise SchemaError.of(f"Expected a schema to be an object or true, got {shown(contents)}", file=file)
         draft = _validator_of(part, _validator_of(contents, self._validator))
         document = SchemaDocument(contents, uri, file, draft)
-        if not self._places:
+        if not self._documents:
             self._validator = document.validator
         self._places |= {key: (document, place) for key, place in places.items()}
         self.check(part, document, place)
+        self._documents.append(document)
         self._resources[uri] = document.resource
         self.registry = self.registry.with_resource(uri, document.resource)
         return document
