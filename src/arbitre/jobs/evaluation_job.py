@@ -17,13 +17,13 @@ from arbitre.corpus import tables
 from arbitre.corpus.archive import without_file_folders
 from arbitre.corpus.chance import sample_by_id
 from arbitre.corpus.checkpoints import Checkpoints, digest_of_functions, digest_of_plan
-from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up, with_corpus_ids
+from arbitre.corpus.evaluate import ExecutionOptions, evaluate, ignore_progress, pair_up, with_corpus_ids
 from arbitre.corpus.evaluation import Evaluation, extend, known
 from arbitre.corpus.executors import processes_of, running, workers_of
 from arbitre.diagnosis.corpus_diagnosis import DiagnosisTotals
 from arbitre.diagnosis.evidence import search_halvings
 from arbitre.errors import DataError
-from arbitre.inputs.join import JoinedCorpus, KeyCheck
+from arbitre.inputs.join import UNIT_SIZE, JoinedCorpus, KeyCheck
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.inputs.source_texts import SourceTexts
@@ -373,7 +373,7 @@ class EvaluationJob:
 
         def completed(found: Evaluation) -> Evaluation:
             find = workers_of if self.source_texts() is None else processes_of  # a cluster may lack the texts
-            workers = find(self._executor, len(found.document_table) / PART_SIZE)
+            workers = find(self._executor, len(found.document_table) / UNIT_SIZE)
             movable = self.plan.compiles_anywhere and not self.plan.has_judges  # judges count their calls
             if workers is None or self.given is not None or not (self._wants_causes and movable):
                 evaluation = resampled(found)
@@ -491,7 +491,7 @@ class EvaluationJob:
     ) -> None:
         """Read the documents of the report, those that it links to and the worst, and keep them."""
         documents = self.documents
-        processes = processes_of(executor, len(documents) / PART_SIZE)  # they have started to compare
+        processes = processes_of(executor, len(documents) / UNIT_SIZE)  # they have started to compare
         chosen = example_links([evaluation], evaluation) if links is None else links
         kept.fill(evaluation, documents, chosen, processes, self.reading)
         texts = self.source_texts()
