@@ -82,7 +82,7 @@ def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined, c
     assert killed
 
 
-def test_a_worker_searches_for_the_causes_and_finds_the_same(tmp_path, cluster, monkeypatch):
+def test_workers_find_the_causes_and_the_documents_of_the_report(tmp_path, cluster, monkeypatch):
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     (tmp_path / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
     names = ("Ada Crewe", "Bob Arnoult", "Cyd Vaudreine", "Dan Quill", "Eve Westonbirt", "Fay Castelnoir")
@@ -92,10 +92,10 @@ def test_a_worker_searches_for_the_causes_and_finds_the_same(tmp_path, cluster, 
     sources = {side: tmp_path / f"{side}.jsonl" for side in ("gold", "predicted")}
     comparator = Comparator(tmp_path / "schema.json")
     here = comparator.evaluate(**sources, out=tmp_path / "here", workers=1)
-    monkeypatch.delattr("arbitre.causes.search.Search.of")  # in this process only
-    there = comparator.evaluate(
-        **sources, out=tmp_path / "there", engine="dask", scheduler=cluster.scheduler_address, no_report=True
-    )
+    for function in ("causes.search.Search.of", "report.document_tree._aligned"):
+        monkeypatch.delattr(f"arbitre.{function}")  # in this process only
+    there = comparator.evaluate(**sources, out=tmp_path / "there", engine="dask", scheduler=cluster.scheduler_address)
+    assert files(tmp_path / "there") == files(tmp_path / "here")
     assert [cause.kind for cause in there.causes] == [cause.kind for cause in here.causes] == ["case"]
 
 

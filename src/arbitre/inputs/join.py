@@ -139,6 +139,11 @@ class JoinedCorpus:
             return self.pairs.labels()
         return ((item.id, item.run) for item in self.pairs)
 
+    @property
+    def has_temporary(self) -> bool:
+        """Whether documents are in a temporary file."""
+        return isinstance(self.pairs, Located) and self.pairs.has_temporary
+
     def at(self, places: npt.ArrayLike) -> Iterator[Pair]:
         """Yield the pairs at these positions, shape (n,)."""
         return iter(self.unit(places))
@@ -177,7 +182,7 @@ class JoinedCorpus:
             items = iter(pairs)
             yield from (WorkUnit(start, tuple(islice(items, size))) for start in range(0, len(pairs), size))
             return
-        stored, temporary = pairs.stored(), pairs.has_temporary
+        stored, temporary = pairs.stored(), self.has_temporary
         for start in range(0, len(pairs), size):
             yield WorkUnit(start, StoredPairs(tuple(islice(stored, size))), temporary=temporary)
 

@@ -491,9 +491,10 @@ class EvaluationJob:
     ) -> None:
         """Read the documents of the report, those that it links to and the worst, and keep them."""
         documents = self.documents
-        processes = processes_of(executor, len(documents) / UNIT_SIZE)  # they have started to compare
+        find = processes_of if documents.has_temporary else workers_of  # a cluster may lack temporary files
+        workers = find(executor, len(documents) / UNIT_SIZE)
         chosen = example_links([evaluation], evaluation) if links is None else links
-        kept.fill(evaluation, documents, chosen, processes, self.reading)
+        kept.fill(evaluation, documents, chosen, workers, self.reading)
         texts = self.source_texts()
         if texts is not None and evaluation.cause_factory is not None:
             by_key = {one.plain["key"]: one for one in kept.documents.values()}
