@@ -585,3 +585,13 @@ class TestCategoryDistances:
         assert f"{values['without']:.4f} without, {values['with']:.4f} with" in result.stderr
         printed = command(tmp_path, NOUNS, nouns(), "--suggest-category-distances", "--format", "json").stdout
         assert json.loads(printed) == json.loads(json.dumps(suggested.to_dict()))
+
+
+def test_a_single_document_has_no_coefficient_as_a_whole_and_a_caveat_says_why():
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "year": {"type": "integer"}}}
+    annotators = {"a": {"d": {"name": "Ada", "year": 1}}, "b": {"d": {"name": "Adam", "year": 1}}}
+    result = agreement.structural(Comparator(schema), annotators)
+    assert result.by_path[""].value is None
+    assert any(note.startswith("(the whole), /name: no coefficient. Only one item was rated") for note in result.notes)
+    assert any(note.startswith("/year: no coefficient. All ratings are equal") for note in result.notes)
+    assert not any("low agreement" in note for note in result.notes)

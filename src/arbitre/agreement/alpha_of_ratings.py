@@ -85,7 +85,8 @@ def alpha_of(
     )
     name = f"alpha_{level if isinstance(level, str) else getattr(level, '__name__', 'function')}"
     model = "pooled ratings, without replacement"
-    return Coefficient.corrected(observed, expected, name=name, chance_model=model, **facts(ratings))
+    alpha = Coefficient.corrected(observed, expected, name=name, chance_model=model, **facts(ratings))
+    return alpha.if_several_items()
 
 
 def largest_difference(

@@ -124,7 +124,7 @@ def alpha_of_rows(
         annotators=part.rows.shape[1],
         standard_error=parts.standard_error,
     )
-    coefficient = coefficient if chance is None else chance.applied(coefficient)
+    coefficient = (coefficient if chance is None else chance.applied(coefficient)).if_several_items()
     if not number or by_document is None:
         return coefficient
     raters = (part.rows != NONE).sum(axis=1)

@@ -145,6 +145,16 @@ class Coefficient:
         below = _negative(rest.get("exchanged", ())) if value < -TOLERANCE else None
         return cls(value=value, observed=observed, expected=expected, reason=below, **rest)
 
+    def if_several_items(self) -> Coefficient:
+        """Return the coefficient, without a value if only one item was used.
+
+        The expected disagreement of alpha is that of the same ratings then, so alpha would be 0 whatever they are.
+        """
+        if self.value is None or self.items != 1:
+            return self
+        reason = "Only one item was rated by two annotators, so its agreement is also the agreement expected by chance."
+        return replace(self, value=None, reason=reason)
+
     def scaled(self, largest: float) -> Coefficient:
         """Return the coefficient with all disagreements divided by `largest`, a positive number.
 

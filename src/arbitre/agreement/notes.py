@@ -56,6 +56,7 @@ OUTSIDE: Final = "O"
 def notes_of(by_path: Mapping[str, Coefficient], coefficients: Mapping[str, CategoricalCoefficients]) -> Iterator[str]:
     """Yield warnings about the coefficients, by path."""
     yield from _intervals(by_path)
+    yield from _undefined(by_path)
     yield from _alignments(by_path)
     for path, coefficient in by_path.items():
         place, value = path or WHOLE, coefficient.value
@@ -115,15 +116,29 @@ def _intervals(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
         yield f"No intervals{some}. {missing[0].reason}"
 
 
+def _undefined(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
+    """Yield a note on the paths without a coefficient, for each reason."""
+    paths: dict[str, list[str]] = {}
+    for path, each in by_path.items():
+        if each.value is None and each.reason:
+            paths.setdefault(each.reason, []).append(path)
+    for reason, undefined in paths.items():
+        yield f"{_listed(undefined)}: no coefficient. {reason}"
+
+
+def _listed(paths: Sequence[str]) -> str:
+    """Return the first of these paths."""
+    return ", ".join(path or WHOLE for path in paths[:MAX_LISTED]) + (", ..." if len(paths) > MAX_LISTED else "")
+
+
 def _alignments(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
     """Yield a note on the paths whose values decide which items are aligned."""
     paths = [path for path, each in by_path.items() if each.aligned_by == "all fields" and each.value is not None]
     if paths:
-        listed = ", ".join(paths[:MAX_LISTED]) + (", ..." if len(paths) > MAX_LISTED else "")
         yield (
-            f"{listed}: without these values, nothing identifies the items of the list. The items are therefore "
-            "aligned by all fields, and the agreement expected by chance is measured after shuffling the values and "
-            "aligning the items again. The coefficients are lower bounds. If a field identifies the items, "
+            f"{_listed(paths)}: without these values, nothing identifies the items of the list. The items are "
+            "therefore aligned by all fields, and the agreement expected by chance is measured after shuffling the "
+            "values and aligning the items again. The coefficients are lower bounds. If a field identifies the items, "
             "match the list by it (`keyed`)."
         )
 
