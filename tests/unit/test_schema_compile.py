@@ -328,7 +328,9 @@ class TestGarbage:
 
     def test_an_unreadable_file_is_refused(self, tmp_path):
         (tmp_path / "latin.json").write_bytes(b'{"title": "\xe9"}')
-        assert refused(tmp_path / "latin.json")[0].message == "The schema is not valid UTF-8"
+        assert refused(tmp_path / "latin.json")[0].message.startswith(
+            "Expected UTF-8, got the byte 0xe9 at byte offset 11"
+        )
         assert refused(tmp_path / "none.json")[0].message == "Cannot read the schema: No such file or directory"
         assert refused(tmp_path)[0].message == "Expected a file, got a folder"
         assert refused("\0")[0].message.startswith("Cannot read the schema")
@@ -341,6 +343,26 @@ class TestGarbage:
     def test_invalid_json_names_the_line(self, tmp_path):
         (tmp_path / "s.json").write_text('{\n"type": "string",\n,}')
         assert refused(tmp_path / "s.json")[0].line == 3
+
+    def test_every_value_that_is_not_strict_json_is_listed_with_its_place(self, tmp_path):
+        text = '{"properties": {"a": {"minimum": NaN, "maximum": 1e999}, "b": {"type": "string", "type": "null"}}}'
+        (tmp_path / "s.json").write_text(text)
+        assert [(problem.message, problem.file, problem.pointer) for problem in refused(tmp_path / "s.json")] == [
+            ("Expected a finite number, got NaN", str(tmp_path / "s.json"), "/properties/a/minimum"),
+            (
+                "Expected a number within ±1.798e+308, got 1e999",
+                str(tmp_path / "s.json"),
+                "/properties/a/maximum",
+            ),
+            ("Expected each key once in an object, got 'type' 2 times", str(tmp_path / "s.json"), "/properties/b"),
+        ]
+
+    def test_an_overlay_with_a_number_that_is_not_json_names_its_place(self, tmp_path):
+        (tmp_path / "overlay.json").write_text('{"/a": {"floor": NaN}}')
+        problems = refused({"properties": {"a": {"type": "string"}}}, overlay=tmp_path / "overlay.json")
+        assert [(problem.file, problem.pointer) for problem in problems] == [
+            (str(tmp_path / "overlay.json"), "/~1a/floor")
+        ]
 
     def test_every_problem_of_the_metaschema_is_listed(self):
         problems = refused({"properties": {"a": {"type": "strng"}, "b": {"enum": 5}, "c": 7}})

@@ -140,9 +140,15 @@ class TestRefused:
     def test_malformed_overlay_files_are_refused(self, tmp_path):
         file = tmp_path / "overlay.json"
         assert refused(STRING, overlay=file)[0].message == "Cannot read the overlay: No such file or directory"
-        for text in ("{", '{"": {}, "": {}}', "\xff"):
+        for text, words in (
+            ("{", "Expected valid JSON, got truncated text"),
+            ('{"": {}, "": {}}', "Expected each key once in an object, got '' 2 times"),
+            ("\xff", "Expected UTF-8"),
+        ):
             file.write_bytes(text.encode("latin-1"))
-            assert refused(STRING, overlay=str(file))[0].message.startswith("The overlay is not valid")
+            (problem,) = refused(STRING, overlay=str(file))
+            assert problem.message.startswith(words)
+            assert problem.file == str(file)
         for text in ("[]", "null", "5"):
             file.write_text(text)
             assert refused(STRING, overlay=file)[0].message.startswith(

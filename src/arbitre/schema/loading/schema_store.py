@@ -25,6 +25,7 @@ from referencing.jsonschema import DRAFT202012, specification_with
 
 from arbitre import interpreter
 from arbitre.errors import DataError, Problem, SchemaError, clipped, folder_problem, nearest, optional_library, shown
+from arbitre.parsing import strict_json
 from arbitre.parsing.fast_json import count_values
 from arbitre.paths import escape, order, pointer
 from arbitre.values import Json, canonical, check_depth, check_keys, check_number, kind_of
@@ -394,24 +395,19 @@ def read_file(path: Path, what: str) -> Json:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise SchemaError.of(f"Expected the {what} to have at most {MAX_BYTES:,} bytes, got more", file=str(path))
-        if path.suffix.lower() not in YAML and (count := count_values(data, MAX_VALUES)) > MAX_VALUES:
-            raise too_many_values(count, what, str(path))
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SchemaError.of(f"The {what} is not valid UTF-8", file=str(path)) from error
-    except ValueError as error:
+    except ValueError as error:  # a null character in the name
         raise SchemaError.of(f"Cannot read the {what}: {error}", file=str(path)) from error
+    if len(data) > MAX_BYTES:
+        raise SchemaError.of(f"Expected the {what} to have at most {MAX_BYTES:,} bytes, got more", file=str(path))
+    if path.suffix.lower() in YAML:
+        return _parse_yaml(data, what, str(path))
+    if (count := count_values(data, MAX_VALUES)) > MAX_VALUES:
+        raise too_many_values(count, what, str(path))
     try:
-        if path.suffix.lower() in YAML:
-            return _parse_yaml(text, what, str(path))
-        return json.loads(text, object_pairs_hook=_unique)
-    except ValueError as error:
-        line = getattr(error, "lineno", None)
-        raise SchemaError.of(f"The {what} is not valid JSON: {error}", file=str(path), line=line) from error
-    except RecursionError as error:
-        raise SchemaError.of(f"The {what} is nested too deeply", file=str(path)) from error
+        return strict_json.parse(data, file=str(path), max_depth=MAX_DEPTH)
+    except DataError as error:
+        known = (one if one.pointer is not None else replace(one, hint=None) for one in error.problems)
+        raise SchemaError(*known) from error  # the hints on syntax and nesting are for documents
 
 
 def too_many_values(count: float, what: str, file: str | None) -> SchemaError:
@@ -419,22 +415,13 @@ def too_many_values(count: float, what: str, file: str | None) -> SchemaError:
     return SchemaError.of(f"Expected the {what} to have at most {MAX_VALUES:,} values, got {count:,}", file=file)
 
 
-def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    unique = dict(pairs)
-    if len(unique) < len(pairs):
-        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        message = f"an object has the key {shown(key)} twice"
-        raise ValueError(message)
-    return unique
-
-
-def _parse_yaml(text: str, what: str, file: str) -> Json:
+def _parse_yaml(data: bytes, what: str, file: str) -> Json:
     """Return the JSON value of a YAML text. Raises SchemaError."""
     with optional_library("PyYAML", "yaml", f"Reading the {what} in YAML", SchemaError, file):
         import yaml  # noqa: PLC0415  (an extra)
 
     try:
-        loader = _loader_class(yaml, what, file)(text)
+        loader = _loader_class(yaml, what, file)(data.decode("utf-8-sig"))
         node = loader.get_single_node()
         count, characters = _expanded_size(node)
         if count == math.inf:
@@ -449,6 +436,8 @@ def _parse_yaml(text: str, what: str, file: str) -> Json:
             message = f"Expected the {what} to have at most {MAX_BYTES:,} characters, got {characters:,}"
             raise SchemaError.of(message, file=file, hint="Each alias is replaced by a copy.")
         value = None if node is None else loader.construct_document(node)
+    except UnicodeDecodeError as error:
+        raise SchemaError.of(f"The {what} is not valid UTF-8", file=file) from error
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         line = None if mark is None else mark.line + 1
