@@ -6,8 +6,6 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from arbitre.paths import pointer
-
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
@@ -23,15 +21,6 @@ def schema(name: str) -> dict[str, Any]:
     """Load a bundled JSON Schema by its path in `schemas/`, such as `vocabulary.schema.json`."""
     loaded: dict[str, Any] = json.loads((schemas() / name).read_text(encoding="utf-8"))
     return loaded
-
-
-def first_violation(name: str, plain: Any) -> tuple[str, str] | None:  # noqa: ANN401  (JSON)
-    """Return the message and the JSON Pointer of the first violation of a bundled schema; None if there is none."""
-    from jsonschema import Draft202012Validator  # noqa: PLC0415  (loads slowly)
-
-    for error in Draft202012Validator(schema(name)).iter_errors(plain):
-        return error.message[:200], pointer(error.absolute_path)
-    return None
 
 
 def demo() -> Traversable:

@@ -362,7 +362,7 @@ def test_only_the_first_ten_changes_are_shown():
 
 def test_a_file_that_is_not_an_evaluation_is_refused():
     Path("other.json").write_text("[]", encoding="utf-8")
-    assert "other.json: The file is not an evaluation" in run("other.json", "other.json", code=2).output
+    assert "other.json: Invalid evaluation: [] is not of type" in run("other.json", "other.json", code=2).output
     assert "none.json" in run("none.json", "other.json", code=2).output
 
 
@@ -381,7 +381,7 @@ def test_an_evaluation_that_was_edited_is_refused_with_its_place(change, pointer
     change(plain)
     Path("after").mkdir()
     Path("after/evaluation.json").write_text(json.dumps(plain), encoding="utf-8")
-    with pytest.raises(DataError, match="The file is not a valid evaluation") as caught:
+    with pytest.raises(DataError, match="Invalid evaluation: ") as caught:
         arbitre.diff(path, "after")
     assert (caught.value.file, caught.value.pointer) == (str(Path("after/evaluation.json")), pointer)
 
@@ -450,7 +450,7 @@ def test_too_few_clusters_are_not_called_documents():
 def test_a_document_quality_that_is_no_object_is_refused(value):
     path = written("one", {"a": GOLD})
     path.write_text(json.dumps(json.loads(path.read_text()) | {"document_quality": value}))
-    with pytest.raises(DataError, match="The file is not a valid evaluation") as caught:
+    with pytest.raises(DataError, match="Invalid evaluation: ") as caught:
         arbitre.diff(path, path)
     assert caught.value.pointer == "/document_quality"
 

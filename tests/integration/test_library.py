@@ -620,7 +620,7 @@ class TestFiles:
         plain = json.loads(file.read_text())
         for change in ({"systems": 5}, {"pairs": [{}]}, {"groups": [[1]]}, {"documents": "many"}):
             file.write_text(json.dumps(plain | change))
-            with pytest.raises(arbitre.DataError, match="Expected a ranking") as caught:
+            with pytest.raises(arbitre.DataError, match="Invalid ranking: ") as caught:
                 arbitre.load(tmp_path)
             assert caught.value.pointer.startswith(f"/{next(iter(change))}")
 
@@ -732,7 +732,7 @@ class TestRanking:
 
     def test_a_file_that_is_no_ranking_is_refused(self, tmp_path):
         (tmp_path / "ranking.json").write_text("{}")
-        with pytest.raises(arbitre.DataError, match="Expected a ranking"):
+        with pytest.raises(arbitre.DataError, match="Invalid ranking: "):
             arbitre.load(tmp_path)
 
     @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_alignments_of_another_evaluation_are_refused(results):
 def test_a_malformed_evaluation_is_refused(results, changes, said):
     out, _ = results
     found = run("report", changed(out, **changes), code=2).stderr
-    assert "Expected an evaluation: " in found
+    assert "Invalid evaluation: " in found
     assert said in found
 
 

@@ -11,7 +11,6 @@ from tests.worst_documents import keeping
 
 import arbitre
 from arbitre import bundled
-from arbitre.errors import DataError
 from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import build_factors, build_subject, build_systems
 from arbitre.report.report_files import view_of
@@ -269,10 +268,3 @@ def test_factors_equal_those_of_their_file():
     }
     assert [(row.label, row.depth) for row in made.paths][-2:] == [("/name", 1), ("/pages/*", 1)]
     assert errors(replace(view(), factors=[made])) == []
-
-
-def test_an_evaluation_of_another_format_is_refused():
-    evaluation, _ = observed(PEOPLE, PAIRS)
-    with pytest.raises(DataError, match="Expected `format`") as caught:
-        build_subject(evaluation | {"format": "arbitre-evaluation/9"})
-    assert caught.value.pointer == "/format"

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre import bundled
 from arbitre.errors import DataError, Problem, did_you_mean
 from arbitre.inputs.csv_table import BOOLEANS, TEXT_TABLES, CsvTable, cell_text, cell_value
 from arbitre.inputs.open_files import split_name
-from arbitre.parsing import strict_json
 from arbitre.paths import list_position
-from arbitre.schema.loading.load_schema import load
-from arbitre.schema.validate import find_violations
+from arbitre.schema.validate import read_valid
 from arbitre.storage.output_folder import output_path, output_text_file
 from arbitre.tables.csv_text import cell, csv_writer, unescaped
 from arbitre.values import ABSENT
@@ -23,7 +19,6 @@ from arbitre.values import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from arbitre.schema.loading.load_schema import Subschema
     from arbitre.values import Json
 
 GOLD_IS_WRONG: Final = "gold is wrong"
@@ -250,19 +245,7 @@ def _of_row(row: Mapping[str, str], line: int) -> GoldDecision:
 
 
 def _read_json(path: Path) -> GoldDecisions:
-    plain: Any = strict_json.load(path)
-    if violations := find_violations(_schema(), plain):
-        raise DataError(
-            *(
-                Problem(
-                    f"Invalid decisions: {each.message}",
-                    str(path),
-                    pointer=each.pointer,
-                    hint="schemas/decisions.schema.json describes the file." if not number else None,
-                )
-                for number, each in enumerate(violations)
-            )
-        )
+    plain = read_valid(path, "decisions")
     decisions: list[GoldDecision] = []
     refused: list[RefusedGoldDecision] = []
     report = plain.get("report", "")
@@ -347,8 +330,3 @@ def _is_shifted(pointer: str, removed: Mapping[str, int]) -> bool:
 def _reason(problem: Problem) -> str:
     """Return a problem as one line."""
     return " ".join(filter(None, [problem.message.removesuffix(".") + ".", problem.hint]))
-
-
-@cache
-def _schema() -> Subschema:
-    return load(bundled.schema("decisions.schema.json"))

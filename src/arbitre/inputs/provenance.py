@@ -6,23 +6,18 @@ It is stored beside the gold in a JSON file, the sidecar: `gold.jsonl.provenance
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from arbitre import bundled
-from arbitre.errors import DataError, Problem
+from arbitre.errors import DataError
 from arbitre.inputs.open_files import SIDECAR, STDIN
 from arbitre.language import counted
-from arbitre.parsing import strict_json
-from arbitre.schema.loading.load_schema import load
-from arbitre.schema.validate import find_violations
+from arbitre.schema.validate import read_valid
 from arbitre.storage.output_folder import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from arbitre.schema.loading.load_schema import Subschema
     from arbitre.values import Json
 
 FORMAT: Final = "arbitre-provenance"
@@ -155,20 +150,7 @@ class Provenance:
         Raises:
             DataError: The file cannot be read, or is not valid against `schemas/provenance.schema.json`.
         """
-        plain: Any = strict_json.load(Path(path))
-        if violations := find_violations(_schema(), plain):
-            raise DataError(
-                *(
-                    Problem(
-                        f"Invalid provenance: {violation.message}",
-                        str(path),
-                        pointer=violation.pointer,
-                        hint="Correct the file; schemas/provenance.schema.json describes it." if not number else None,
-                    )
-                    for number, violation in enumerate(violations)
-                )
-            )
-        return cls.from_dict(plain)
+        return cls.from_dict(read_valid(Path(path), "provenance"))
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
@@ -374,8 +356,3 @@ UNKNOWN_GOLD: Final = GoldProvenance()
 
 def _headline(*groups: list[str]) -> str:
     return f"Gold: {'; '.join(map(', '.join, groups))}"
-
-
-@cache
-def _schema() -> Subschema:
-    return load(bundled.schema("provenance.schema.json"))

@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, get_args
 
 from arbitre.corpus.archive import RESULTS, read_archive
 from arbitre.corpus.evaluation import EVALUATION, Evaluation, extend
-from arbitre.errors import DataError, OptionError, did_you_mean, unreadable
+from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.jobs.evaluation_details import FILES, SavedDetails, details_of, is_saved
 from arbitre.language import Language
 from arbitre.options import FigureWidth
-from arbitre.parsing import strict_json
 from arbitre.report import figures
-from arbitre.report.report_files import RANKING, check_format, read_view, write_page
+from arbitre.report.report_files import RANKING, read_view, write_page
 from arbitre.report.worst_documents import ALIGNMENTS, REPORT
+from arbitre.schema.validate import read_valid
 from arbitre.storage.output_folder import check_output_folder, destination
 from arbitre.systems.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from arbitre.report.view import Subject
 
@@ -59,11 +58,7 @@ def load(folder: str | Path) -> Evaluation | Ranking:
             hint="Write the results with `save`, or with the option --out.",
         )
     try:
-        plain: Any = strict_json.parse(file.read_bytes(), file=str(file))
-        check_format(plain, file, "ranking")
-        return Ranking.from_dict(plain)
-    except OSError as error:
-        raise unreadable(file, error) from error
+        return Ranking.from_dict(read_valid(file, "ranking"))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DataError.of(
             f"Expected a ranking, got {type(error).__name__}: {error}",

@@ -11,8 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison.cause import KINDS as CAUSES
-from arbitre.corpus.evaluation import FORMAT as EVALUATION_FORMAT
-from arbitre.errors import DataError
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import nesting, order
@@ -67,16 +65,7 @@ def build_subject(
         evaluation: Contents of `evaluation.json`.
         alignments: Contents of the `alignments.json` next to it, if any.
         name: Name of the system; None for a single system.
-
-    Raises:
-        DataError: If the evaluation has an unknown format.
     """
-    if evaluation.get("format") != EVALUATION_FORMAT:
-        raise DataError.of(
-            f'Expected `format` to be "{EVALUATION_FORMAT}", got {evaluation.get("format")!r}',
-            pointer="/format",
-            hint="Pass the evaluation.json written by `arbitre evaluate --out`.",
-        )
     held, gold = alignments or {}, GoldProvenance.from_dict(evaluation.get("provenance"))
     trust = TrustView.from_dict(held["trust"]) if held else TrustView()
     forced: bool | None = held.get("forced")

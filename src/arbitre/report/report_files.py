@@ -5,15 +5,15 @@ A report is written with the results and can be rebuilt from them, with identica
 
 from __future__ import annotations
 
+from collections import defaultdict
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre import bundled
 from arbitre.corpus.archive import without_folders
 from arbitre.corpus.evaluation import EVALUATION
-from arbitre.errors import DataError, unreadable
+from arbitre.errors import DataError
 from arbitre.language import Language
 from arbitre.parsing import strict_json
 from arbitre.parsing.fast_json import json_text
@@ -34,6 +34,7 @@ from arbitre.report.render import render_page
 from arbitre.report.standalone import embedded
 from arbitre.report.view import Subject, TrustView, View
 from arbitre.report.worst_documents import ALIGNMENTS, REPORT, REPORT_FILES, WorstDocuments
+from arbitre.schema.validate import check_valid
 from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import output_text_file
 
@@ -138,7 +139,7 @@ def read_view(
     Raises:
         DataError: If a file is none of these, if files do not belong together, or if a ranking is not the only path.
     """
-    by_kind: dict[str, list[tuple[Path, Any, str]]] = {kind: [] for kind in _WRITTEN}
+    by_kind: defaultdict[str, list[tuple[Path, Any]]] = defaultdict(list)
     held = [
         replace(path, name=(name or f"evaluation {number}") if len(paths) > 1 else None)
         for number, (path, name) in enumerate(zip_longest(paths, given), 1)
@@ -147,9 +148,9 @@ def read_view(
     named: dict[Path, str] = {}
     for path, name in zip_longest(paths, given):
         for file in () if isinstance(path, Subject) else _files(path):
-            plain, text = _read(file)
+            plain = strict_json.load(file)
             named |= {} if name is None else {file: name}
-            by_kind[_kind(plain)].append((file, plain, text))
+            by_kind[_kind(plain)].append((file, plain))
     factors, rankings, evaluations = by_kind["factors"], by_kind["ranking"], by_kind["evaluation"]
     answers = by_kind["confidence"]
     if rankings and len(paths) > 1 + len(answers):
@@ -166,24 +167,24 @@ def read_view(
                 hint="Make one report for each.",
             )
     if rankings:
-        path, plain, _ = rankings[0]
-        check_format(plain, path, "ranking")
+        path, plain = rankings[0]
+        check_valid(plain, "ranking", path)
         view = _ranking_view(path.parent, plain, folder)
         _check_ranked(path, plain, view.subjects)
     else:
-        names = _names([path for path, _, _ in evaluations], alone=not held)
+        names = _names([path for path, _ in evaluations], alone=not held)
         subjects = [
-            _subject(path, plain, _alignments(path, plain, text, folder), name and named.get(path, name))
-            for (path, plain, text), name in zip(evaluations, names, strict=True)
+            _subject(path, plain, _alignments(path, plain, folder), name and named.get(path, name))
+            for (path, plain), name in zip(evaluations, names, strict=True)
         ]
         subjects += held
         view = view_of(subjects) if subjects else View("", ())
     view = fitted(view) if keep is None else reduced(view, keep)
     if answers:
-        path, plain, _ = answers[0]
-        check_format(plain, path, "confidence")
+        path, plain = answers[0]
+        check_valid(plain, "confidence", path)
         view = replace(view, calibration=plain["overall"])
-    return _with_factors(view, *factors[0][:2]) if factors else view
+    return _with_factors(view, *factors[0]) if factors else view
 
 
 def _files(path: Path) -> Sequence[Path]:
@@ -209,7 +210,7 @@ def _kind(plain: Any) -> str:  # noqa: ANN401
 
 def _with_factors(view: View, path: Path, plain: Any) -> View:  # noqa: ANN401
     """Add the factors to a view. Raises DataError if no evaluation has their signature."""
-    check_format(plain, path, "factors")
+    check_valid(plain, "factors", path)
     signature = plain["signature"]
     if view.subjects and signature["short"] not in {one.signature["short"] for one in view.subjects}:
         raise DataError.of(
@@ -263,8 +264,8 @@ def _ranking_view(folder: Path, ranking: Mapping[str, Any], page: Path | None = 
     agreed, subjects = (ranking.get("causes") or {}).get("agreed"), list[Subject]()
     shown = None
     for name, path in paths.items():
-        plain, text = _read(path)
-        alignments = _alignments(path, plain, text, page or folder)
+        plain = strict_json.load(path)
+        alignments = _alignments(path, plain, page or folder)
         subjects.append(_subject(path, plain, alignments, name))
         if agreed is not None and name == agreed["systems"][0]:
             with _checked(path):
@@ -311,28 +312,19 @@ def _names(paths: Sequence[Path], *, alone: bool = True) -> Sequence[str | None]
     )
 
 
-def _read(path: Path) -> tuple[Any, str]:
-    """Return the parsed JSON of a file, and its text."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    return strict_json.parse(data, file=str(path)), data.decode("utf-8-sig")
-
-
 def _subject(path: Path, evaluation: Any, alignments: Mapping[str, Any] | None, name: str | None) -> Subject:  # noqa: ANN401
     """Return the view of an evaluation."""
     with _checked(path):
         return build_subject(evaluation, alignments, name=name)
 
 
-def _alignments(path: Path, evaluation: Any, text: str, page: Path | None) -> dict[str, Any] | None:  # noqa: ANN401
-    """Return `alignments.json` beside an evaluation with the JSON `text`.
+def _alignments(path: Path, evaluation: Any, page: Path | None) -> dict[str, Any] | None:  # noqa: ANN401
+    """Return `alignments.json` beside an evaluation.
 
     Links to pictures are from the folder of the page; None for that of the evaluation.
     """
-    check_format(evaluation, path, "evaluation")
-    alignments = worst_documents.read(path.with_name(ALIGNMENTS), text)
+    check_valid(evaluation, "evaluation", path)
+    alignments = worst_documents.read(path.with_name(ALIGNMENTS), path.read_bytes().decode("utf-8-sig"))
     with _checked(path):
         for one in (alignments or {}).get("sources", ()):
             if page is not None and "image" in one["source"]:
@@ -347,18 +339,3 @@ def _checked(path: Path) -> Iterator[None]:
         yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise worst_documents.refused(path.with_name(ALIGNMENTS), f"{type(error).__name__}: {error}") from error
-
-
-_WRITTEN: Final = {
-    "evaluation": ("an evaluation", "Pass the evaluation.json written by `arbitre evaluate --out`."),
-    "ranking": ("a ranking", "Pass the ranking.json written by `arbitre rank --out`."),
-    "confidence": ("confidences", "Pass what `arbitre confidence --format json` prints."),
-    "factors": ("factors", "Pass the factors.json written by `arbitre rank --factor`."),
-}
-
-
-def check_format(plain: Any, path: Path, kind: str) -> None:  # noqa: ANN401
-    """Raise DataError if a file is not of this kind."""
-    what, hint = _WRITTEN[kind]
-    if (found := bundled.first_violation(f"{kind}.schema.json", plain)) is not None:
-        raise DataError.of(f"Expected {what}: {found[0]}", file=str(path), pointer=found[1], hint=hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import regex
@@ -12,15 +13,17 @@ from jsonschema.validators import extend
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
-from arbitre import interpreter
-from arbitre.errors import SchemaError, clipped, did_you_mean, shown
+from arbitre import bundled, interpreter
+from arbitre.errors import DataError, Problem, SchemaError, clipped, did_you_mean, shown
+from arbitre.parsing import strict_json
 from arbitre.parsing.numerals import read_decimal
 from arbitre.paths import order, pointer
-from arbitre.schema.loading.load_schema import REFERENCES
+from arbitre.schema.loading.load_schema import REFERENCES, load
 from arbitre.values import ABSENT, PATTERN_SECONDS, number_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from referencing._core import Resolver
 
@@ -101,6 +104,54 @@ def find_violations(
     except SchemaError as error:
         raise error.located(file=root.file) from error
     return tuple(sorted(violated, key=_in_order))
+
+
+_HINTS: Final = {
+    "confidence": "Pass what `arbitre confidence --format json` prints.",
+    "decisions": "schemas/decisions.schema.json describes the file.",
+    "evaluation": "Pass the evaluation.json that `arbitre evaluate --out` writes, or evaluate again.",
+    "factors": "Pass the factors.json that `arbitre rank --factor` writes, or rank again.",
+    "provenance": "Correct the file; schemas/provenance.schema.json describes it.",
+    "ranking": "Pass the ranking.json that `arbitre rank --out` writes, or rank again.",
+}
+"""What to do if a file of this kind is invalid."""
+
+
+def read_valid(path: Path, kind: str) -> Any:  # noqa: ANN401  (JSON)
+    """Read a JSON file of arbitre. Raises DataError if it cannot be read, or as `check_valid`."""
+    plain = strict_json.load(path)
+    check_valid(plain, kind, path)
+    return plain
+
+
+def check_valid(plain: Json, kind: str, path: Path) -> None:
+    """Check the contents of a JSON file of arbitre.
+
+    Args:
+        plain: The contents.
+        kind: What the file is, such as "evaluation": the name of the bundled schema, without the suffix.
+        path: The file, for errors.
+
+    Raises:
+        DataError: With all violations of the schema.
+    """
+    if violations := find_violations(_schema(kind), plain):
+        raise DataError(
+            *(
+                Problem(
+                    f"Invalid {kind}: {each.message}",
+                    str(path),
+                    pointer=each.pointer,
+                    hint=None if number else _HINTS[kind],
+                )
+                for number, each in enumerate(violations)
+            )
+        )
+
+
+@cache
+def _schema(kind: str) -> Subschema:
+    return load(bundled.schema(f"{kind}.schema.json"))
 
 
 _INDIRECT: Final = frozenset((

@@ -9,16 +9,15 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from arbitre import bundled
 from arbitre.corpus.archive import RESULTS, read_archive
 from arbitre.corpus.documents import sum_tallies
-from arbitre.corpus.evaluation import EVALUATION, FORMAT, Evaluation
+from arbitre.corpus.evaluation import EVALUATION, Evaluation
 from arbitre.corpus.quality_bounds import SCOPES, check_bounds, check_plain, parse_bounds, require
 from arbitre.corpus.tables import AVERAGES
 from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, show_hidden
 from arbitre.inputs.document_ids import quote_names
 from arbitre.language import Language, Translator
-from arbitre.parsing import strict_json
+from arbitre.schema.validate import read_valid
 from arbitre.statistics.intervals import LEVEL
 from arbitre.statistics.paired_tests import contrasts, different_clusters, holm, holm_of_pairs, threshold
 from arbitre.statistics.sample import Sample, assign_clusters, estimate, parse_beta, value, weigh_for_beta
@@ -387,7 +386,7 @@ def compare_evaluations(
 
 def check_file(path: str | Path, bounds: Sequence[QualityBound]) -> tuple[MissedBound, ...]:
     """Check an `evaluation.json` against bounds. Raises DataError."""
-    return check_plain(read_evaluation(path), bounds) if bounds else ()
+    return check_plain(read_valid(_file(path), "evaluation"), bounds) if bounds else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +434,8 @@ class _Side:
 
         Raises DataError if the file is not an evaluation, or if the two files do not belong together.
         """
-        plain, file = read_evaluation(path), _file(path)
+        file = _file(path)
+        plain = read_valid(file, "evaluation")
         archive = file.parent / RESULTS
         known = read_archive(archive, file) if archive.exists() else None
         table = None if known is None else known.document_table
@@ -633,35 +633,13 @@ def _changed(before: Mapping[str, float | None], after: Mapping[str, float | Non
     return tuple(sorted(moved, key=lambda change: (change.difference or 0.0, change.name)))
 
 
-_HINT: Final = "Pass the evaluation.json that `arbitre evaluate --out` writes."
-
-
 def _file(path: str | Path) -> Path:
     """Return the `evaluation.json` in a folder, or the path itself. Raises DataError if a folder has no such file."""
     inside = Path(path) / EVALUATION
     if Path(path).is_dir() and not inside.is_file():
-        raise DataError.of(f"Expected {EVALUATION} in the folder, got none", file=str(path), hint=_HINT)
+        raise DataError.of(
+            f"Expected {EVALUATION} in the folder, got none",
+            file=str(path),
+            hint=f"Pass the {EVALUATION} that `arbitre evaluate --out` writes.",
+        )
     return inside if inside.is_file() else Path(path)
-
-
-def read_evaluation(path: str | Path) -> dict[str, Any]:
-    """Read an `evaluation.json`. Raises DataError if the file is not an evaluation."""
-    path = _file(path)
-    evaluation = strict_json.load(path)
-    if not isinstance(evaluation, dict) or evaluation.get("format") != FORMAT:
-        raise DataError.of("The file is not an evaluation", file=str(path), hint=_HINT)
-    quality = evaluation.get("document_quality", {})
-    if isinstance(quality, dict) and "exact_match_rate" not in quality:
-        raise DataError.of(
-            "The evaluation is from an earlier version and has no exact-match rates",
-            file=str(path),
-            hint="Run the evaluation again.",
-        )
-    if (found := bundled.first_violation("evaluation.schema.json", evaluation)) is not None:
-        raise DataError.of(
-            f"The file is not a valid evaluation: {found[0]}",
-            file=str(path),
-            pointer=found[1],
-            hint="Undo the changes to the file, or run the evaluation again.",
-        )
-    return evaluation
