@@ -19,6 +19,7 @@ from arbitre.comparison.levels import root_qualities
 from arbitre.engine import compare_to_levels
 from arbitre.errors import SchemaError
 from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -331,4 +332,4 @@ def refused(schema, **options):
 
 def read_records(source, side, **options):
     """The documents of one side in a source."""
-    return ReadOptions(**options).records([source], side)
+    return Reader.of(side, ReadOptions(**options)).records([source])

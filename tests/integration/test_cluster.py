@@ -40,7 +40,7 @@ def plan():
 def joined(tmp_path):
     gold, predicted = corpus(tmp_path, 60)
     reading = ReadOptions()
-    return join(reading.records([gold], "gold"), reading.records([predicted], "predicted"))
+    return join(Reader.of("gold", reading).records([gold]), Reader.of("predicted", reading).records([predicted]))
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ from arbitre.corpus.worker import DocumentResults
 from arbitre.errors import ArbitreError, DataError
 from arbitre.inputs.join import UNIT_SIZE, join
 from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import Reader
 from arbitre.tables.row_file import EncodedRows
 
 SCHEMA = {
@@ -79,7 +80,7 @@ def plan():
 def joined(tmp_path):
     gold, predicted = corpus(tmp_path)
     reading = ReadOptions()
-    return join(reading.records([gold], "gold"), reading.records([predicted], "predicted"))
+    return join(Reader.of("gold", reading).records([gold]), Reader.of("predicted", reading).records([predicted]))
 
 
 def text(evaluation):
@@ -219,7 +220,7 @@ def test_only_the_parts_that_contain_changed_documents_are_compared_again(plan, 
     def evaluated(**options):
         compared.clear()
         gold, predicted = (lines(tmp_path / f"{side}.jsonl", records) for side in ("gold", "predicted"))
-        joined = join(reading.records([gold], "gold"), reading.records([predicted], "predicted"))
+        joined = join(Reader.of("gold", reading).records([gold]), Reader.of("predicted", reading).records([predicted]))
         checkpoints = Checkpoints(tmp_path, plan.signature, **options)
         return evaluate(plan, joined, ExecutionOptions({"keys": watched}, checkpoints=checkpoints))
 

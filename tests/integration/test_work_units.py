@@ -16,6 +16,7 @@ from arbitre.errors import DataError
 from arbitre.inputs.join import JoinedCorpus, join
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.projection import Projection
+from arbitre.inputs.reader import Reader
 from arbitre.inputs.records import Failure, Pair, Record
 from arbitre.inputs.work_units import WorkUnit
 from arbitre.values import ABSENT
@@ -27,7 +28,7 @@ def lines(count, **more):
 
 def sides(folder, reading=None, suffix=""):
     reading = reading or ReadOptions()
-    return join(*(reading.records(folder / f"{side}.jsonl{suffix}", side) for side in ("gold", "predicted")))
+    return join(*(Reader.of(side, reading).records(folder / f"{side}.jsonl{suffix}") for side in ("gold", "predicted")))
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_many_files_are_not_held_open(tmp_path):
         (tmp_path / side).mkdir()
         for at in range(30):
             (tmp_path / side / f"{at:02d}.json").write_text(f"[{at}]")
-    joined = join(*(ReadOptions().records(tmp_path / side, side) for side in ("gold", "predicted")))
+    joined = join(*(Reader.of(side, ReadOptions()).records(tmp_path / side) for side in ("gold", "predicted")))
     assert [(pair.id, pair.gold, pair.predicted) for pair in joined] == [(f"{at:02d}", [at], [at]) for at in range(30)]
     assert joined.pairs[7].origins[0] == (str(tmp_path / "gold" / "07.json"), None)
 
@@ -166,7 +167,10 @@ def test_locations_do_not_depend_on_the_working_directory(corpus, monkeypatch, t
     monkeypatch.chdir(corpus)
     (corpus / "gold").mkdir()
     (corpus / "gold" / "page_000003.json").write_text("[3]")
-    joined = join(ReadOptions().records("gold", "gold"), ReadOptions().records("predicted.jsonl", "predicted"))
+    joined = join(
+        Reader.of("gold", ReadOptions()).records("gold"),
+        Reader.of("predicted", ReadOptions()).records("predicted.jsonl"),
+    )
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     assert list(joined) == [Pair("page_000003", "r", [3], {"x": [3, "é"]})]
     assert joined.pairs[0].origins == ((str(Path("gold", "page_000003.json")), None), ("predicted.jsonl", 4))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.builders import read_records
 
 from arbitre.errors import DataError
+from arbitre.inputs.corpus_sources import read_pairs
 from arbitre.inputs.join import join, paired
 from arbitre.inputs.options import ReadOptions, RecordPair
 from arbitre.inputs.records import Failure, Record
@@ -169,7 +170,7 @@ def test_joining_rows_keeps_only_the_requested_ids():
     assert [pair.gold for pair in paired(rows, only=["c", "a"])] == ["a", "c"]
     with pytest.raises(DataError, match="Expected --only to name documents, got 'd'"):
         paired(rows, only=["d"])
-    assert len(paired(ReadOptions().rows([]))) == 0
+    assert len(paired(read_pairs([], ReadOptions()))) == 0
 
 
 def test_documents_with_fewer_predictions_than_others_have_a_note():

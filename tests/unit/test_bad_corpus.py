@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from arbitre.cli import app
 from arbitre.inputs.join import join
 from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import Reader
 
 SIZE = 400
 DEPTH = 200
@@ -77,7 +78,9 @@ def run(*options):
 
 def test_every_bad_line_is_one_failure(corpus):
     reading = ReadOptions(max_depth=DEPTH)
-    joined = join(reading.records("gold.jsonl", "gold"), reading.records("predicted.jsonl", "predicted"))
+    joined = join(
+        Reader.of("gold", reading).records("gold.jsonl"), Reader.of("predicted", reading).records("predicted.jsonl")
+    )
     assert (len(corpus), set(corpus.values())) == (20, set(KINDS))
     by_line = {one.line: one for one in joined.failures if one.line is not None}
     assert len(by_line) == sum(one.line is not None for one in joined.failures)
@@ -95,7 +98,9 @@ def test_every_bad_line_is_one_failure(corpus):
 
 def test_a_line_without_readable_id_leaves_its_document_without_prediction(corpus):
     reading = ReadOptions(max_depth=DEPTH)
-    joined = join(reading.records("gold.jsonl", "gold"), reading.records("predicted.jsonl", "predicted"))
+    joined = join(
+        Reader.of("gold", reading).records("gold.jsonl"), Reader.of("predicted", reading).records("predicted.jsonl")
+    )
     lost = [name_of(line - 1) for line, kind in corpus.items() if KINDS[kind][3] is not True]
     assert [one.id for one in joined.failures if one.reason == "no prediction"] == lost
 
@@ -124,7 +129,9 @@ def test_unreadable_gold_is_listed_and_not_scored(corpus):
     Path("predicted.jsonl").write_bytes(Path("gold.jsonl").read_bytes())
     Path("gold.jsonl").write_bytes(bad)
     reading = ReadOptions(max_depth=DEPTH)
-    joined = join(reading.records("gold.jsonl", "gold"), reading.records("predicted.jsonl", "predicted"))
+    joined = join(
+        Reader.of("gold", reading).records("gold.jsonl"), Reader.of("predicted", reading).records("predicted.jsonl")
+    )
     assert len(joined) == SIZE - len(corpus)
     assert [(one.side, one.line) for one in joined.failures] == [("gold", line) for line in corpus]
     assert joined.without_gold == tuple(name_of(line - 1) for line in corpus)

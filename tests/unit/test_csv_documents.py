@@ -15,6 +15,7 @@ from arbitre.errors import DataError
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.csv_table import CsvTable
 from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import Reader
 from arbitre.inputs.records import Failure
 from arbitre.tables.row_file import read_rows
 
@@ -37,7 +38,7 @@ READING = ReadOptions().for_plan(COMPARATOR.plan)
 
 def read(path, text, reading=READING):
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return list(reading.records(path, "predicted"))
+    return list(Reader.of("predicted", reading).records(path))
 
 
 def documents(path, text, reading=READING):
@@ -296,7 +297,7 @@ def test_an_excel_workbook_is_read_like_a_csv_file(tmp_path):
     book.active["B4"].data_type = "s"
     book.create_sheet("other").append(["id"])
     book.save(path)
-    first, second, third = READING.records(path, "gold")
+    first, second, third = Reader.of("gold", READING).records(path)
     assert (first.id, first.line) == ("1", 2)
     assert first.value == {"name": "12", "pages": 3, "price": 1.5, "paid": True, "sent": "1931-03-01"}
     assert (second.id, second.line) == ("b", 4)
@@ -305,7 +306,7 @@ def test_an_excel_workbook_is_read_like_a_csv_file(tmp_path):
     assert COMPARATOR.evaluate(gold=path, predicted=path).micro.f1q == 1.0
     path.write_bytes(path.read_bytes()[:500])
     with pytest.raises(DataError, match="Cannot read the file as an Excel workbook") as caught:
-        list(READING.records(path, "gold"))
+        list(Reader.of("gold", READING).records(path))
     assert caught.value.file == str(path)
 
 
@@ -327,7 +328,7 @@ def test_all_cells_of_a_workbook_are_read_if_it_states_a_wrong_range(tmp_path, s
         book.active.append(row)
     book.save(path)
     edit_workbook(path, "xl/worksheets/sheet1.xml", b'ref="A1:C3"', b'ref="%s"' % stated)
-    found = {record.id: record.value for record in READING.records(path, "gold")}
+    found = {record.id: record.value for record in Reader.of("gold", READING).records(path)}
     assert found == {"a": {"name": "Ada", "pages": 3}, "b": {"name": "Bo"}}
 
 
@@ -338,7 +339,7 @@ def test_a_workbook_with_an_empty_chart_sheet_is_refused(tmp_path):
     book.create_chartsheet()  # openpyxl raises an AttributeError when it reads a chart sheet without a chart
     book.save(path)
     with pytest.raises(DataError, match="Cannot read the file as an Excel workbook") as caught:
-        list(READING.records(path, "gold"))
+        list(Reader.of("gold", READING).records(path))
     assert "CSV UTF-8" in caught.value.hint
 
 
@@ -368,5 +369,5 @@ def test_the_sheet_of_a_workbook_is_an_option_and_more_sheets_are_noted(tmp_path
 def test_an_excel_workbook_without_openpyxl_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(DataError) as caught:
-        list(READING.records(tmp_path / "gold.xlsx", "gold"))
+        list(Reader.of("gold", READING).records(tmp_path / "gold.xlsx"))
     assert "arbitre[excel]" in caught.value.hint

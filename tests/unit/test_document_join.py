@@ -7,6 +7,7 @@ import pytest
 from tests.builders import read_records
 
 from arbitre.errors import DataError
+from arbitre.inputs.corpus_sources import read_pairs
 from arbitre.inputs.document_index import index_row
 from arbitre.inputs.join import UNIT_SIZE, JoinedCorpus, close_ids, join, paired, swapped_names
 from arbitre.inputs.options import ReadOptions
@@ -203,7 +204,7 @@ class TestPaired:
     def read(self, tmp_path, *lines, only=(), **options):
         path = tmp_path / "both.jsonl"
         path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
-        return paired(ReadOptions(**options).rows(path), only=only)
+        return paired(read_pairs(path, ReadOptions(**options)), only=only)
 
     def test_rows_with_both_sides_become_pairs(self, tmp_path):
         joined = self.read(
@@ -242,7 +243,7 @@ class TestPaired:
     def test_an_array_of_rows_becomes_pairs(self, tmp_path):
         path = tmp_path / "both.json"
         path.write_text('[{"id": "a", "gold": 1, "predicted": 2}, {"id": "b", "gold": 3}]')
-        assert rows(paired(ReadOptions().rows(path))) == [("a", 1, 2), ("b", 3, ABSENT)]
+        assert rows(paired(read_pairs(path, ReadOptions()))) == [("a", 1, 2), ("b", 3, ABSENT)]
 
     def test_only_the_requested_rows_are_paired(self, tmp_path):
         lines = ({"id": 1, "gold": 1, "predicted": 1}, {"id": 2, "gold": 2}, {"id": 2, "gold": 3}, {"id": 1})

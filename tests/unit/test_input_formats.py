@@ -10,8 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from arbitre.errors import DataError
+from arbitre.inputs.corpus_sources import read_pairs
 from arbitre.inputs.join import join, paired
 from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import Reader
 from arbitre.inputs.records import Failure, Record
 from arbitre.values import ABSENT
 
@@ -30,7 +32,7 @@ PACK = {".gz": gzip.compress, ".zst": zstd}
 
 
 def read(sources, side="predicted", **options):
-    return list(ReadOptions(**options).records(sources, side))
+    return list(Reader.of(side, ReadOptions(**options)).records(sources))
 
 
 def values(sources, **options):
@@ -162,7 +164,7 @@ class TestParquet:
             gold=["[1]", "[2]", "[3", None, "[9]"],
             predicted=["[10]", None, "[30]", "[40]", "[90]"],
         )
-        joined = paired(ReadOptions().rows(path))
+        joined = paired(read_pairs(path, ReadOptions()))
         assert [(pair.id, pair.gold, pair.predicted) for pair in joined] == [("a", [1], [10]), ("b", [2], ABSENT)]
         assert [(one.side, one.id, one.line) for one in joined.failures] == [
             ("predicted", "b", 2),
@@ -173,7 +175,7 @@ class TestParquet:
 
     def test_a_damaged_parquet_prediction_fails_its_pair(self, tmp_path):
         path = table(tmp_path / "a.parquet", id=["a"], gold=["[1]"], predicted=["[1"])
-        (pair,) = paired(ReadOptions().rows(path))
+        (pair,) = paired(read_pairs(path, ReadOptions()))
         assert (pair.gold, pair.predicted, pair.failure.line) == ([1], ABSENT, 1)
 
 
@@ -222,7 +224,7 @@ class TestStandardInput:
     def test_standard_input_is_read_line_by_line(self, monkeypatch):
         data = io.BytesIO(b'\n{"id": 1}\n\n{"id": 2}\n{"id": 3}\n')
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(data))
-        found = ReadOptions().records("-", "gold")
+        found = Reader.of("gold", ReadOptions()).records("-")
         assert [(next(found).id, next(found).line) for _ in range(1)] == [("1", 4)]
         assert data.tell() < len(data.getvalue())
 

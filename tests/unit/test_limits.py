@@ -14,6 +14,7 @@ from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import read_lines, split_lines
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.projection import Projection
+from arbitre.inputs.reader import Reader
 from arbitre.inputs.records import Failure
 from arbitre.normalizers import catalogue
 from arbitre.parsing import numerals, strict_json
@@ -119,7 +120,7 @@ def test_a_document_in_a_file_that_is_too_large_is_a_failure(tmp_path, suffix, s
     else:
         cells = [json.dumps(large), json.dumps(NAME)]
         pd.DataFrame({"id": ["a", "b"], "predicted": cells}).to_parquet(path)
-    reader = replace(ReadOptions().reader("predicted"), **SMALL[size])
+    reader = replace(Reader.of("predicted", ReadOptions()), **SMALL[size])
     items = list(reader.source(str(path), alone=True))
     assert [getattr(item, "value", None) for item in items] == [None, NAME]
     assert items[0].reason.startswith(REASON[size])
@@ -154,7 +155,7 @@ def test_a_projection_that_repeats_its_document_is_a_failure(tmp_path):
     (tmp_path / "gold.jsonl").write_text('{"id": "a", "name": "Ada"}\n')
     expression = " | ".join(["[@, @]"] * 40)
     reading = ReadOptions(project=Projection.from_expressions({"gold": expression}))
-    (failure,) = reading.records(tmp_path / "gold.jsonl", "gold")
+    (failure,) = Reader.of("gold", reading).records(tmp_path / "gold.jsonl")
     assert (failure.side, failure.id) == ("gold", "a")
     assert failure.reason.startswith("Expected at most 1048576 values")
 
@@ -164,7 +165,7 @@ def test_a_long_line_is_read_in_parts_and_its_place_is_kept(tmp_path):
     long = json.dumps({"id": "long", "name": "a" * 5000})
     lines = [json.dumps({"id": str(number), **NAME}) for number in range(40)]
     path.write_text("\n".join([*lines[:20], long, *lines[20:]]))
-    reader = replace(ReadOptions().reader("gold"), max_bytes=1000)
+    reader = replace(Reader.of("gold", ReadOptions()), max_bytes=1000)
     items = list(reader.source(str(path), alone=True))
     assert [item.id for item in items] == [*map(str, range(20)), "long", *map(str, range(20, 40))]
     blocks = list(split_lines(str(path), 300))

@@ -10,9 +10,11 @@ from typer.testing import CliRunner
 from arbitre import Comparator, bundled
 from arbitre.cli import app
 from arbitre.errors import DataError
+from arbitre.inputs.corpus_sources import read_pairs
 from arbitre.inputs.join import join, paired
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.projection import Projection
+from arbitre.inputs.reader import Reader
 from arbitre.inputs.records import Failure
 
 SENAT = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
@@ -33,10 +35,10 @@ def test_lenient_reading_reaches_the_text_that_an_expression_returns(tmp_path):
     answer = {"id": "a", "provider": "x", "response_text": '```json\n{"names": ["Ada"]}\n```'}
     path = write(tmp_path / "a.jsonl", answer, answer | {"id": "b", "response_text": "Sorry."})
     projection = Projection.from_expressions({"predicted": "response_text"})
-    first, second = ReadOptions(lenient=True, project=projection).records(path, "predicted")
+    first, second = Reader.of("predicted", ReadOptions(lenient=True, project=projection)).records(path)
     assert (first.value, first.repair, first.place) == ({"names": ["Ada"]}, "code fence", None)
     assert (second.id, second.line, type(second)) == ("b", 2, Failure)
-    (strict, _) = ReadOptions(project=projection).records(path, "predicted")
+    (strict, _) = Reader.of("predicted", ReadOptions(project=projection)).records(path)
     assert strict.value == answer["response_text"]
 
 
@@ -44,7 +46,7 @@ def test_texts_are_kept_where_the_schema_allows_them(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "year": "1931"})
     projection = Projection.from_expressions({"predicted": "year"})
     plan = Comparator({"type": ["string", "object"]}).plan
-    (record,) = ReadOptions(lenient=True, project=projection).for_plan(plan).records(path, "predicted")
+    (record,) = Reader.of("predicted", ReadOptions(lenient=True, project=projection).for_plan(plan)).records(path)
     assert (record.value, record.repair) == ("1931", None)
 
 
@@ -52,7 +54,7 @@ def test_each_side_is_projected_by_its_own_expression(tmp_path):
     gold = write(tmp_path / "gold.jsonl", {"id": "a", "truth": {"names": ["Ada"]}})
     predicted = write(tmp_path / "predicted.jsonl", {"id": "a", "people": [{"name": "Ada"}, {"name": "Bo"}]})
     reading = ReadOptions(project=Projection.from_expressions({"gold": "truth", **PEOPLE}))
-    (pair,) = join(reading.records(gold, "gold"), reading.records(predicted, "predicted"))
+    (pair,) = join(Reader.of("gold", reading).records(gold), Reader.of("predicted", reading).records(predicted))
     assert (pair.gold, pair.predicted) == ({"names": ["Ada"]}, {"names": ["Ada", "Bo"]})
     assert pair.origins == ((str(gold), 1), (str(predicted), 1))
     plan = Comparator({"type": "object"}, close=0.9).plan
@@ -67,14 +69,14 @@ def test_each_side_is_projected_by_its_own_expression(tmp_path):
 def test_a_side_without_expression_is_not_changed(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "people": []})
     reading = ReadOptions(project=Projection.from_expressions(PEOPLE))
-    assert [one.value for one in reading.records(path, "gold")] == [{"people": []}]
-    assert [one.value for one in reading.records(path, "predicted")] == [{"names": []}]
+    assert [one.value for one in Reader.of("gold", reading).records(path)] == [{"people": []}]
+    assert [one.value for one in Reader.of("predicted", reading).records(path)] == [{"names": []}]
 
 
 def test_an_error_names_the_record_and_the_expression(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "x": 5}, {"id": "b", "x": ["p", "q"]}, {"id": "c", "run": "r"})
     reading = ReadOptions(project=Projection.from_expressions({"predicted": "join('-', x)"}))
-    first, good, third = reading.records(path, "predicted")
+    first, good, third = Reader.of("predicted", reading).records(path)
     assert good.value == "p-q"
     assert (first.id, first.file, first.line) == ("a", str(path), 1)
     assert first.reason.startswith("""The predicted expression "join('-', x)" failed: """)
@@ -83,13 +85,13 @@ def test_an_error_names_the_record_and_the_expression(tmp_path):
 
 def test_an_expression_without_result_is_a_failure(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "x": 1})
-    (failure,) = ReadOptions(project=Projection.from_expressions({"gold": "y.z"})).records(path, "gold")
+    (failure,) = Reader.of("gold", ReadOptions(project=Projection.from_expressions({"gold": "y.z"}))).records(path)
     assert failure.reason == "Expected the gold expression 'y.z' to return a value, got null"
 
 
 def test_rows_with_both_sides_are_projected(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "gold": [1], "predicted": {"x": [1]}})
-    (pair,) = paired(ReadOptions(project=Projection.from_expressions({"predicted": "x"})).rows(path))
+    (pair,) = paired(read_pairs(path, ReadOptions(project=Projection.from_expressions({"predicted": "x"}))))
     assert (pair.gold, pair.predicted) == ([1], [1])
 
 

@@ -19,8 +19,10 @@ from arbitre.inputs.blocks import BlockReader
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.data_frames import ParquetTable
 from arbitre.inputs.document_index import index_row
+from arbitre.inputs.document_sources import source_records
 from arbitre.inputs.open_files import split_lines
-from arbitre.inputs.options import ReadOptions, source_records
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import Reader
 from arbitre.inputs.records import Failure, Record
 
 
@@ -326,7 +328,7 @@ DAMAGED_LINES = ['{"id": "a", "v": 1}', "", '{"id": "b", "v": ', "  ", '{"v": 2}
 def test_blocks_of_lines_give_the_records_of_the_file(tmp_path, size, end):
     source = tmp_path / "gold.jsonl"
     source.write_text("\ufeff" + "\n".join(DAMAGED_LINES) + end, encoding="utf-8")
-    reader = ReadOptions().reader("gold")
+    reader = Reader.of("gold", ReadOptions())
     whole = list(reader.line_file(source, str(source)))
     blocks = list(split_lines(str(source), size))
     read = BlockReader(reader, str(Path.cwd()), "")
@@ -378,7 +380,7 @@ def table_of_documents(file):
 def test_small_row_groups_are_read_together(tmp_path, monkeypatch):
     source = table_of_documents(tmp_path / "source.parquet")
     monkeypatch.setattr(blocks_module, "LARGE_FILE", 10)
-    split = [(block.groups, block.row) for block in blocks_module.split(ReadOptions().reader("gold"), str(source))]
+    split = [(block.groups, block.row) for block in blocks_module.split(Reader.of("gold", ReadOptions()), str(source))]
     assert split == [(range(5), 1)]
     metadata, table = pytest.importorskip("pyarrow.parquet").read_metadata(source), ParquetTable(source)
     size = 1 + max(metadata.row_group(number).total_byte_size for number in range(5))

@@ -8,8 +8,10 @@ from tests.builders import read_records
 import arbitre
 from arbitre import Comparator
 from arbitre.errors import DataError
+from arbitre.inputs.corpus_sources import read_pairs
 from arbitre.inputs.join import join, paired
 from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import Reader
 from arbitre.inputs.records import Failure
 from arbitre.parsing import damaged_json, repaired_json, strict_json
 
@@ -114,7 +116,7 @@ class TestCorpus:
 
     def joined(self, folder, **options):
         reading = ReadOptions(**options)
-        sides = (reading.records(folder / f"{side}.jsonl", side) for side in ("gold", "predicted"))
+        sides = (Reader.of(side, reading).records(folder / f"{side}.jsonl") for side in ("gold", "predicted"))
         return join(*sides)
 
     def test_every_repair_is_listed(self, lines):
@@ -136,21 +138,21 @@ class TestCorpus:
         assert [one.line for one in joined.failures if one.line] == [3, 5, 2, 4]
 
     def test_gold_is_never_repaired(self, lines):
-        found = list(ReadOptions(lenient=True).records(lines / "predicted.jsonl", "gold"))
+        found = list(Reader.of("gold", ReadOptions(lenient=True)).records(lines / "predicted.jsonl"))
         assert [isinstance(one, Failure) for one in found] == [False, True, True, True, True]
 
     def test_text_files_of_a_folder_are_read(self, tmp_path):
         (tmp_path / "a.txt").write_text('Here:\n```json\n{"x": 1}\n```')
         (tmp_path / "b.json").write_text('{"x": 2')
         (tmp_path / "c.md").write_text("nothing")
-        found = list(ReadOptions(lenient=True).records(tmp_path, "predicted"))
+        found = list(Reader.of("predicted", ReadOptions(lenient=True)).records(tmp_path))
         assert [(one.id, getattr(one, "value", None)) for one in found] == [
             ("a", {"x": 1}),
             ("b", {"x": 2}),
             ("c", None),
         ]
         assert [one.id for one in read_records(tmp_path, "predicted")] == ["b"]
-        (one,) = ReadOptions(lenient=True).records(tmp_path / "a.txt", "predicted")
+        (one,) = Reader.of("predicted", ReadOptions(lenient=True)).records(tmp_path / "a.txt")
         assert (one.id, one.repair) == ("a", "code fence")
 
     def test_json_within_a_text_value_is_read(self, tmp_path):
@@ -158,7 +160,7 @@ class TestCorpus:
         answers = ['{"x": 1}', '```json\n{"x": 1}\n```', "none", {"x": 1}]
         lines = [{"id": at, "gold": {"x": 1}, "predicted": answer} for at, answer in enumerate(answers)]
         path.write_text("\n".join(map(json.dumps, lines)))
-        joined = paired(ReadOptions(lenient=True).rows(path))
+        joined = paired(read_pairs(path, ReadOptions(lenient=True)))
         assert [pair.predicted == {"x": 1} for pair in joined] == [True, True, False, True]
         assert [(one.id, one.how) for one in joined.repaired] == [("0", "JSON in a text"), ("1", "code fence")]
         assert [one.in_text for one in joined.repaired] == [True, False]

@@ -34,7 +34,7 @@ from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.corpus_sources import listed, paths_in, taken_from_memory
 from arbitre.inputs.open_files import expand_globs, split_name
 from arbitre.inputs.options import ReadOptions
-from arbitre.inputs.reader import TABLE
+from arbitre.inputs.reader import TABLE, Reader
 from arbitre.inputs.records import Failure, Record
 from arbitre.jobs.keywords import ReadingKeywords, option_sets
 from arbitre.options import COMPARATOR, Reading, spelled_out
@@ -378,9 +378,8 @@ def _records(
     name: str, sources: Paths | Documents, taken: InMemory | None, options: ReadOptions
 ) -> Iterator[Record | Failure]:
     """Return the records of an annotator or a system from its sources, or from its documents in memory."""
-    if taken is not None:
-        return taken.records(options.reader("predicted"), name)
-    return options.records(paths_in(sources), "predicted")
+    reader = Reader.of("predicted", options)
+    return reader.records(paths_in(sources)) if taken is None else taken.records(reader, name)
 
 
 def _side(sources: Paths | Documents, options: ReadOptions) -> ReadOptions:

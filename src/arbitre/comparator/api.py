@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
 from arbitre.errors import OptionError
 from arbitre.gold.perturb import RATES, Perturbed, perturb_all
+from arbitre.inputs.document_sources import gold_items, gold_records
 from arbitre.inputs.open_files import expand_globs
-from arbitre.inputs.options import gold_items, gold_records
 from arbitre.inputs.records import readable
 from arbitre.jobs.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, document_pairs
 from arbitre.jobs.ranking_job import EITHER, check_system_names, rank_evaluations, rank_paths
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.quality_bounds import Bounds
     from arbitre.inputs.corpus_sources import Documents, Paths
-    from arbitre.inputs.options import Gold
+    from arbitre.inputs.document_sources import Gold
     from arbitre.jobs.keywords import Pairs, Progress
     from arbitre.jobs.ranking_job import FactorsResults
     from arbitre.options import Average

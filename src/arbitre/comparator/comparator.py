@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.quality_bounds import Bounds
     from arbitre.engine import BatchResult
     from arbitre.gold.checks import GoldCheck
-    from arbitre.inputs.options import Gold
+    from arbitre.inputs.document_sources import Gold
     from arbitre.jobs.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.matching import Matcher
     from arbitre.matching.custom import MatchingFunction
@@ -287,7 +287,7 @@ class Comparator:
         Raises:
             DataError: There are no documents, or one cannot be read.
         """
-        from arbitre.inputs.options import (  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.inputs.document_sources import (  # noqa: PLC0415  (evaluations do not need it)
             column_types,
             gold_items,
             gold_records,
@@ -693,6 +693,6 @@ def as_document(document: Json | Path, max_depth: int = MAX_DEPTH) -> Json:
     """Return the document in a file if a path is given, otherwise the document itself. Raises DataError."""
     if not isinstance(document, (str, Path)):
         return document
-    from arbitre.inputs.options import read_document  # noqa: PLC0415  (documents in memory do not need it)
+    from arbitre.inputs.document_sources import read_document  # noqa: PLC0415  (documents in memory do not need it)
 
     return read_document(document, max_depth)

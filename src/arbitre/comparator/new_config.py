@@ -16,7 +16,7 @@ from arbitre.inputs.csv_table import CsvTable
 from arbitre.inputs.document_ids import normalized_id
 from arbitre.inputs.open_files import SIDECAR, open_source, read_lines, split_name
 from arbitre.inputs.options import ReadOptions
-from arbitre.inputs.reader import CELLS, DOCUMENT, LINES, TABLE
+from arbitre.inputs.reader import CELLS, DOCUMENT, LINES, TABLE, Reader
 from arbitre.parsing import strict_json
 from arbitre.parsing.fast_json import compact
 from arbitre.schema.loading.load_schema import check_is_schema, is_schema_like, wrapped_schemas
@@ -253,7 +253,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
 def _ids(path: Path, reading: ReadOptions, most: int | None = None) -> set[str]:
     """Return the ids of all documents of a source, or of the first ones; none if it cannot be read."""
     try:
-        return {str(record.id) for record in islice(reading.records(path, "gold"), most)} - {"None"}
+        return {str(record.id) for record in islice(Reader.of("gold", reading).records(path), most)} - {"None"}
     except ArbitreError:
         return set()
 
@@ -261,7 +261,9 @@ def _ids(path: Path, reading: ReadOptions, most: int | None = None) -> set[str]:
 def _shares_id(path: Path, reading: ReadOptions, ids: set[str], form: Callable[[str], str] = str) -> bool:
     """Return whether the id of a document is one of some ids; a source is read up to the first such document."""
     try:
-        return any(record.id is not None and form(str(record.id)) in ids for record in reading.records(path, "gold"))
+        return any(
+            record.id is not None and form(str(record.id)) in ids for record in Reader.of("gold", reading).records(path)
+        )
     except ArbitreError:
         return False
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from arbitre.comparator.comparator import Comparator, ComparatorKeywords, take_comparator
 from arbitre.errors import DataError, OptionError, Problem, SchemaError
 from arbitre.gold.checks import check_gold_records
+from arbitre.inputs.document_sources import column_types, gold_items, gold_records, source_records
 from arbitre.inputs.open_files import SIDECAR, expand_globs, split_name
-from arbitre.inputs.options import column_types, gold_items, gold_records, source_records
 from arbitre.inputs.reader import DOCUMENT
 from arbitre.inputs.records import Record, readable
 from arbitre.options import COMPARATOR, spelled_out
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.gold.checks import GoldCheck
-    from arbitre.inputs.options import Gold
+    from arbitre.inputs.document_sources import Gold
     from arbitre.schema import SchemaSource
     from arbitre.schema.validate import Violation
     from arbitre.suggestions.schema_advice import SchemaAdvice

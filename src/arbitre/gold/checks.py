@@ -21,7 +21,7 @@ import numpy as np
 from arbitre.engine import pair_qualities, reference_problems
 from arbitre.engine.columns.fields import aliased
 from arbitre.errors import ArbitreError, DataError, Problem, clipped
-from arbitre.inputs.options import gold_records
+from arbitre.inputs.document_sources import gold_records
 from arbitre.inputs.records import Failure, Record
 from arbitre.metricity.entry_pool import EntryColumn, sampled
 from arbitre.paths import STAR, order, pointer, wildcard
@@ -34,7 +34,7 @@ from arbitre.values import Kind, canonical, check, kind_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from arbitre.inputs.options import Gold
+    from arbitre.inputs.document_sources import Gold
     from arbitre.paths import Path, Token
     from arbitre.schema.compiling.branches import Branch, Subschemas
     from arbitre.schema.nodes import Site

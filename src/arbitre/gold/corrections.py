@@ -21,6 +21,7 @@ from arbitre.gold.decisions import (
 from arbitre.gold.gold_texts import DocumentText, GoldSource
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.provenance import Correction, Provenance, ValueOrigin
+from arbitre.inputs.reader import Reader
 from arbitre.parsing.json_edits import Edit, Operation, edited
 from arbitre.paths import list_position, order, pointer
 from arbitre.schema.loading.load_schema import load
@@ -136,7 +137,7 @@ def apply_decisions(
         gold_key=gold_key,
         field_kinds=dict.fromkeys(_declared(root), frozenset()),
     )
-    source = GoldSource(Path(gold), reading.reader("gold"))
+    source = GoldSource(Path(gold), Reader.of("gold", reading))
     source.check()
     inputs = [gold, decisions, *paths_among(schema)]
     target = source.destination(Path(out), inputs, force=force)

@@ -117,7 +117,7 @@ class GoldSource(NamedTuple):
 
     def located(self, text: str, record: Record) -> DocumentText:
         """Return where the document of a record is in its text."""
-        whole, labels = strict_json.parse(text), frozenset({self.reader.id_key, RUN})
+        whole, labels = strict_json.parse(text), frozenset({self.reader.options.id_key, RUN})
         if equal(whole, record.value):
             return DocumentText(text, (), frozenset())
         if isinstance(whole, dict) and equal({k: v for k, v in whole.items() if k not in labels}, record.value):

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeGuard, T
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.blocks import read_by_workers
 from arbitre.inputs.csv_table import WORKBOOK, CsvTable, sheet_note
-from arbitre.inputs.data_frames import CONVERT_FRAME, DataFrame
+from arbitre.inputs.data_frames import CONVERT_FRAME, DataFrame, FrameTable
 from arbitre.inputs.document_ids import RUN, label
+from arbitre.inputs.document_sources import split_pair
 from arbitre.inputs.join import join, paired, swapped_names
 from arbitre.inputs.open_files import STDIN, expand_globs, split_name
-from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair, no_gold, split_pair
+from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair
 from arbitre.inputs.provenance import GoldProvenance
+from arbitre.inputs.reader import CELLS, TABLE, Reader
 from arbitre.inputs.records import Failure, Record
 from arbitre.parsing.json_form import json_form
 from arbitre.parsing.strict_json import check_value
@@ -27,10 +29,10 @@ from arbitre.values import ABSENT, as_tuple, check
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from arbitre.inputs.data_frames import ParquetTable
     from arbitre.inputs.document_index import IndexRow
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.inputs.open_files import Workers
-    from arbitre.inputs.reader import Reader
     from arbitre.inputs.records import Side
     from arbitre.values import Json
 
@@ -58,7 +60,7 @@ class Manifest:
 
     def rows(self) -> Iterator[RecordPair]:
         """Yield the pairs in the order of the lines. An invalid document is a Failure. Raises DataError."""
-        readers = [self._reading.reader("gold"), self._reading.reader("predicted")]
+        readers = [Reader.of("gold", self._reading), Reader.of("predicted", self._reading)]
         for line, row in self._table.rows():
             if isinstance(row, str):
                 yield self._broken(line, row)
@@ -105,7 +107,7 @@ _Read = TypeVar("_Read")
 class Sources:
     """Sources of a corpus: `gold` and `predicted`, or `pairs`, or a `manifest`.
 
-    `gold` and `predicted` are folders, files, globs, or "-" for standard input (see `ReadOptions.records`), or the
+    `gold` and `predicted` are folders, files, globs, or "-" for standard input (see `Reader.records`), or the
     documents themselves: by id, or a list of records with ids or of (id, document) pairs. Documents in two lists may
     all lack ids: then they are joined by position, and their ids are "0", "1" and so on. `pairs` are sources of records
     that contain both documents, or a data frame with a column for each. An empty list or dictionary is a side without
@@ -192,7 +194,7 @@ class Sources:
         reading, numbers = reading or ReadOptions(), count(1)
         only, open_text = reading.ids(as_tuple(self.only)), None
         if reading.lenient and reading.untyped:  # gold decides whether a prediction is a text
-            open_text, reading = reading.reader("predicted").open_text, replace(reading, texts=True)
+            open_text, reading = Reader.of("predicted", reading).open_text, replace(reading, texts=True)
 
         def counted(records: Iterable[_Read]) -> Iterator[_Read]:
             for record in records:
@@ -203,10 +205,10 @@ class Sources:
             table = Manifest(self.manifest, reading)
             return paired(counted(table.rows()), factors=table.factors, only=only, open_text=open_text)
         if isinstance(self.pairs, DataFrame):
-            return paired(counted(reading.rows(self.pairs)), only=only, open_text=open_text)
+            return paired(counted(read_pairs(self.pairs, reading)), only=only, open_text=open_text)
         if self.pairs:
             try:
-                joined = paired(counted(reading.rows(self.pairs)), only=only, open_text=open_text)
+                joined = paired(counted(read_pairs(self.pairs, reading)), only=only, open_text=open_text)
             except DataError as error:
                 raise error.located(file=", ".join(paths_in(self.pairs))) from None
             if joined.failures and not len(joined):
@@ -234,13 +236,91 @@ class Sources:
         sides: tuple[Side, Side] = ("gold", "predicted")
         given = taken_from_memory([(side, getattr(self, side)) for side in sides], reading.id_key)
         for side, documents in zip(sides, given, strict=True):
+            reader = Reader.of(side, reading)
             if documents is not None:
-                found.append(documents.records(reading.reader(side), side))
+                found.append(documents.records(reader, side))
             elif workers is None or spool is None:
-                found.append(reading.records(getattr(self, side), side))
+                found.append(reader.records(getattr(self, side)))
             else:
-                found.append(read_by_workers(reading.reader(side), getattr(self, side), workers, spool.path))
+                found.append(read_by_workers(reader, getattr(self, side), workers, spool.path))
         return found
+
+
+# Records that contain both documents.
+
+
+def read_pairs(sources: str | Path | Iterable[str | Path] | DataFrame, reading: ReadOptions) -> Iterator[RecordPair]:
+    """Yield records that contain both sides: `{"id": ..., "gold": ..., "predicted": ...}`.
+
+    A data frame has a column for each side.
+
+    Raises:
+        DataError: A whole source cannot be read.
+    """
+    gold, predicted = Reader.of("gold", reading), Reader.of("predicted", reading)
+    whole = replace(gold, options=replace(reading, project=None), wrapped=False)
+    if isinstance(sources, DataFrame):
+        yield from _table_rows(FrameTable(sources), gold, predicted)
+        return
+    names = list(expand_globs(sources))
+    for name in names:
+        if split_name(Path(name))[1] in CELLS:
+            raise DataError.of(
+                "Expected records that contain both documents, got a CSV file",
+                file=name,
+                hint="For a table of file names, use --manifest. For tables of documents, use --gold and --predicted.",
+            )
+        if split_name(Path(name))[1] == TABLE:
+            from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
+
+            yield from _table_rows(ParquetTable(Path(name)), gold, predicted)
+        else:
+            items = whole.source(name, alone=len(names) == 1)
+            yield from (_row(item, gold, predicted) for item in items)
+
+
+def _row(item: Record | Failure, gold: Reader, predicted: Reader) -> RecordPair:
+    """Split a record that contains both sides."""
+    if isinstance(item, Failure):
+        return RecordPair(item, None)
+    sides: list[Record | Failure | None] = []
+    for reader in (gold, predicted):
+        if isinstance(item.value, dict) and reader.column in item.value:
+            place = item.place and item.place._replace(member=reader.column)
+            sides.append(reader.finished(replace(item, value=item.value[reader.column], place=place)))
+        else:
+            sides.append(None)
+    return RecordPair(sides[0] or _no_gold(item, gold, predicted), sides[1] or _no_prediction(item))
+
+
+def _table_rows(table: ParquetTable | FrameTable, gold: Reader, predicted: Reader) -> Iterator[RecordPair]:
+    """Yield the rows of a table that has a column for each side."""
+    path = table.path
+    for row in table.rows(gold.options.id_key, [gold.column, predicted.column]):
+        labels = gold.labels(row.id, row.run, str(path), row.number)
+        if isinstance(labels, Failure):
+            yield RecordPair(labels, None)
+            continue
+        item = Record(*labels, None, str(path), row.number)
+        sides = [
+            reader.cell(text, labels, path, row.number)
+            for reader, text in zip((gold, predicted), row.texts, strict=True)
+        ]
+        yield RecordPair(sides[0] or _no_gold(item, gold, predicted), sides[1] or _no_prediction(item))
+
+
+def no_gold(gold_key: str, predicted_key: str) -> str:
+    """Return the reason of the failure if a record contains no gold document."""
+    return f"Expected a record to contain {gold_key!r} and {predicted_key!r}, got no {gold_key!r}"
+
+
+def _no_gold(item: Record, gold: Reader, predicted: Reader) -> Failure:
+    reason = no_gold(gold.column, predicted.column)
+    return Failure("gold", item.id, item.run, item.file, item.line, reason=reason)
+
+
+def _no_prediction(item: Record) -> Failure:
+    return Failure("predicted", item.id, item.run, item.file, item.line, reason=NO_PREDICTION)
 
 
 # Documents in memory, for the sides of a corpus, the annotators and the systems.
@@ -314,7 +394,7 @@ class InMemory(NamedTuple):
             identity = None
             try:
                 if given is not ABSENT:
-                    identity = label(given, (reader.id_key,))
+                    identity = label(given, (reader.options.id_key,))
                 if isinstance(value, DataError):
                     raise value
             except DataError as error:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.inputs.csv_table import TEXT_TABLES, WORKBOOK, CsvTable, typed_value
 from arbitre.inputs.document_ids import RUN, FileNamePattern, label, normalized_id, quote_names, recover_label
 from arbitre.inputs.open_files import (
@@ -24,21 +24,23 @@ from arbitre.inputs.open_files import (
     open_source,
     read_lines,
     require_decompressor,
+    source_names,
     split_name,
     unknown_format,
 )
 from arbitre.inputs.records import IN_TEXT, ByteRange, Failure, Record, Side
-from arbitre.parsing import repaired_json, strict_json
+from arbitre.parsing import damaged_json, repaired_json, strict_json
 from arbitre.parsing.fast_json import encode
 from arbitre.paths import pointer
 from arbitre.values import MAX_BYTES, MAX_VALUES, SIDES, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from arbitre.inputs.options import ReadOptions
     from arbitre.inputs.projection import Expression
     from arbitre.paths import Path as Tokens
-    from arbitre.values import Json, Kind
+    from arbitre.values import Json
 
 LINES: Final = frozenset({".jsonl", ".ndjson"})
 TABLE: Final = ".parquet"
@@ -62,39 +64,79 @@ class Reader:
 
     Attributes:
         side: "gold" or "predicted".
-        id_key: Key or Parquet column of the id.
-        column: Parquet column of the document.
+        options: How to read.
         names: Pattern for ids in file names.
-        max_depth: Maximum number of nested containers.
-        expression: Applied to each document, if any.
-        lenient: Whether to repair invalid JSON.
-        repair_structure: Whether lenient reading also accepts repairs that move or drop keys.
-        wrapped: Whether a record may contain the document under `column`; see `unwrapped`.
-        texts: Whether a document may be a text; if so, lenient reading does not look for JSON in it.
-        field_kinds: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.
-        normalize_ids: Whether ids are compared without case, Unicode form and file extension.
-        sheet: Name of the sheet of an Excel workbook; None for the first.
-        drop_nulls: Whether to leave out the null fields of structs in Parquet files.
+        wrapped: Whether a record may contain the document under `column`; see `unwrapped`. If not, each record is a
+            document.
         max_bytes: Maximum size of the JSON text of a document, in bytes.
         max_values: Maximum number of values of a document.
     """
 
     side: Side
-    id_key: str
-    column: str
+    options: ReadOptions
     names: FileNamePattern
-    max_depth: int
-    expression: Expression | None
-    lenient: bool
-    texts: bool = False
-    field_kinds: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
-    normalize_ids: bool = False
+    wrapped: bool = True
     max_bytes: int = MAX_BYTES
     max_values: int = MAX_VALUES
-    repair_structure: bool = False
-    wrapped: bool = True
-    sheet: str | None = None
-    drop_nulls: bool = False
+
+    @classmethod
+    def of(cls, side: Side, options: ReadOptions, *, wrapped: bool = True) -> Self:
+        """Create a reader.
+
+        Raises:
+            DataError: An extra is not installed.
+            OptionError: `id_pattern` is invalid, or `repair_structure` is set without `lenient`.
+        """
+        if options.repair_structure and not options.lenient:
+            raise OptionError.of("`repair_structure` requires `lenient`", hint="Set `lenient`, or leave it out.")
+        if options.lenient:
+            damaged_json.version()
+        return cls(side, options, FileNamePattern.of(options.id_pattern), wrapped)
+
+    @property
+    def column(self) -> str:
+        """Key or column of the document in a record."""
+        return self.options.gold_key if self.side == "gold" else self.options.predicted_key
+
+    @property
+    def lenient(self) -> bool:
+        """Whether to repair invalid JSON."""
+        return self.options.lenient and self.side == "predicted"
+
+    @property
+    def expression(self) -> Expression | None:
+        """Applied to each document, if any."""
+        return getattr(self.options.project, self.side, None)
+
+    def records(self, sources: str | Path | Iterable[str | Path]) -> Iterator[Record | Failure]:
+        """Yield the documents, source by source: files by name, lines and items in their order.
+
+        A source is one of:
+
+        * a folder: each `<id>.json` file directly in it is one document. `id_pattern` is searched in the file name
+          without `.json`. The id is its group `id`, else its first group, else the whole match. The run is its group
+          `run`, if any;
+        * `.jsonl`, `.ndjson`: one record per line;
+        * `.json` with an array: one record per item;
+        * `.json` with any other value: one document. Its id is the value of `id_key`, else the file name;
+        * `.parquet`: one record per row, with the document in the column named after the side;
+        * `.csv`, `.tsv`: one record per row, with a column for each field;
+        * `-`: standard input, as JSON or JSON lines;
+        * a glob: all files that match.
+
+        A record has its id (a string or an integer) under `id_key` and optionally its run under `run`; neither is part
+        of the value. `.gz` and `.zst` files are decompressed. Lines and rows are read one by one; an array is read into
+        memory. An invalid document is yielded as a Failure.
+
+        Args:
+            sources: The sources: paths, globs or "-".
+
+        Raises:
+            DataError: A whole source cannot be read.
+        """
+        given = source_names(sources)
+        for name, matched in given:
+            yield from self.source(name, alone=len(given) == 1, matched=matched)
 
     def source(self, name: str, *, alone: bool, matched: bool = False) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
@@ -187,7 +229,8 @@ class Reader:
         place = None if is_compressed(path) else ByteRange(str(path))
         record = Record(identity, run, value, str(path), place=place, repair=repair)
         if labels is not None and self.column not in SIDES:  # the name of a column of the manifest
-            return replace(self, column=self.side).unwrapped(record)
+            plain = replace(self.options, gold_key="gold", predicted_key="predicted")
+            return replace(self, options=plain).unwrapped(record)
         return self.unwrapped(record)
 
     def lists_records(self, path: Path) -> bool:
@@ -218,14 +261,14 @@ class Reader:
             start: Number of the first line.
             offset: Position of the first line in the file, in bytes.
         """
-        labels = self.id_key, RUN
+        labels = self.options.id_key, RUN
         for number, (raw, length) in enumerate(lines, start):
             if raw.strip():
                 try:
                     value, repair = self.parse(raw.rstrip(b"\r\n"), file, number)
                 except DataError as error:
                     text = raw[:MAX_HEAD].decode(errors="replace")
-                    yield self.failure(error, recover_label(text, self.id_key), recover_label(text, RUN))
+                    yield self.failure(error, recover_label(text, self.options.id_key), recover_label(text, RUN))
                 else:
                     place = ByteRange(file, offset, length, labels) if plain else None
                     yield self.record(value, file, number, place=place, repair=repair)
@@ -235,13 +278,13 @@ class Reader:
         """Yield blocks of row groups of a Parquet table, each with the number of its first row; see `ParquetTable`."""
         from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
 
-        return ParquetTable(path).blocks(self.id_key, [self.column], size)
+        return ParquetTable(path).blocks(self.options.id_key, [self.column], size)
 
     def table(self, path: Path, groups: Sequence[int] | None = None, first: int = 1) -> Iterator[Record | Failure]:
         """Yield one record per row of a Parquet table, or of row groups whose first row has this number."""
         from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
 
-        for row in ParquetTable(path, self.drop_nulls).rows(self.id_key, [self.column], groups, first):
+        for row in ParquetTable(path, self.options.drop_nulls).rows(self.options.id_key, [self.column], groups, first):
             labels = self.labels(row.id, row.run, str(path), row.number)
             if isinstance(labels, Failure):
                 yield labels
@@ -256,10 +299,12 @@ class Reader:
 
     def cells(self, path: Path) -> Iterator[Record | Failure]:
         """Yield one record per row of a CSV file. The columns are the fields; an empty cell is an absent field."""
-        table = CsvTable(path, [self.id_key], "Set the column of the id with --id-key.", self.sheet)
+        key = self.options.id_key
+        sheet = self.options.gold_sheet if self.side == "gold" else self.options.predicted_sheet
+        table = CsvTable(path, [key], "Set the column of the id with --id-key.", sheet)
         for line, row in table.rows():
-            if isinstance(row, str) or not row[self.id_key]:
-                reason = row if isinstance(row, str) else f"Expected an id in {self.id_key!r}, got an empty cell"
+            if isinstance(row, str) or not row[key]:
+                reason = row if isinstance(row, str) else f"Expected an id in {key!r}, got an empty cell"
                 yield self.failure(DataError.of(reason, file=str(path), line=line))
                 continue
             if row.get(""):
@@ -269,16 +314,16 @@ class Reader:
                     line=1,
                     hint="Name the column in the first line, or remove it.",
                 )
-            labels = row[self.id_key], row.get(RUN) or None
+            labels = row[key], row.get(RUN) or None
             try:
                 self.check_size("".join(row.values()), str(path), line)
             except DataError as error:
                 yield self.failure(error, *labels)
                 continue
             value = {
-                name: typed_value(text, self.field_kinds.get(name, ()), self.max_depth)
+                name: typed_value(text, self.options.field_kinds.get(name, ()), self.options.max_depth)
                 for name, text in row.items()
-                if text and name not in {self.id_key, RUN}
+                if text and name not in {key, RUN}
             }
             yield self.unwrapped(Record(*labels, value, str(path), line), cells=True)
 
@@ -331,7 +376,7 @@ class Reader:
             text = b"".join([*head, data.read()])
         reader = replace(self, names=FileNamePattern())
         try:
-            value = strict_json.parse(text, file=STDIN_NAME, max_depth=self.max_depth)
+            value = strict_json.parse(text, file=STDIN_NAME, max_depth=self.options.max_depth)
         except DataError:
             found = tuple(self.lines(read_lines(io.BytesIO(text)), STDIN_NAME))
             if _is_list(text) or not any(isinstance(item, Record) for item in found):
@@ -345,7 +390,7 @@ class Reader:
     def opens(self, line: bytes) -> bool:
         """Return whether a line is a complete record."""
         try:
-            return self.labelled(strict_json.parse(line, max_depth=self.max_depth))
+            return self.labelled(strict_json.parse(line, max_depth=self.options.max_depth))
         except DataError:
             return False
 
@@ -362,7 +407,7 @@ class Reader:
         """Convert an object with an id to a record. The id and the run are not part of the compared value."""
         if not self.labelled(value):
             return self.failure(self.unlabelled(value, at).located(file=file, line=line))
-        key = self.id_key
+        key = self.options.id_key
         labels = self.labels(value[key], value.get(RUN), file, line, at)
         if isinstance(labels, Failure):
             return labels
@@ -373,7 +418,7 @@ class Reader:
         self, value: Json, file: str, stem: str, place: ByteRange | None, repair: str | None
     ) -> Record | Failure:
         """Convert the only document of a file to a record. The id stays part of the compared value."""
-        key = self.id_key
+        key = self.options.id_key
         try:
             own = self.labelled(value)
             identity, run = (label(value[key], (key,)), None) if own else self.names.labels(stem)
@@ -411,10 +456,10 @@ class Reader:
         if (
             not self.wrapped
             or not isinstance(value, dict)
-            or (not given and (self.expression or key in self.field_kinds))
+            or (not given and (self.expression or key in self.options.field_kinds))
         ):
             return self.finished(record)
-        if key in value and (given or not value.keys() - {self.id_key, RUN, *SIDES}):
+        if key in value and (given or not value.keys() - {self.options.id_key, RUN, *SIDES}):
             if cells:
                 found = self.cell(value[key], (record.id, record.run), Path(record.file), record.line or 0)
                 return found or self.finished(record)
@@ -427,16 +472,17 @@ class Reader:
 
     def finished(self, record: Record) -> Record | Failure:
         """Return the record as it will be compared: apply the expression and, if lenient, read the JSON in texts."""
-        if self.normalize_ids and (identity := normalized_id(record.id)) != record.id:
+        if self.options.normalize_ids and (identity := normalized_id(record.id)) != record.id:
             record = replace(record, id=identity, place=None)  # a byte range finds the id in the file
+        expression = self.expression
         try:
-            if self.expression is None or not self.texts:
+            if expression is None or not self.options.texts:
                 record = self.opened(record)
             else:  # the schema allows texts, but the expression applies to the JSON in the answer
                 with suppress(DataError):
-                    record = replace(self, texts=False).opened(record)
-            if self.expression is not None:
-                value = self.expression.apply(record.value)
+                    record = replace(self, options=replace(self.options, texts=False)).opened(record)
+            if expression is not None:
+                value = expression.apply(record.value)
                 strict_json.check_value(value)  # an expression may repeat parts of its document
                 record = self.opened(replace(record, value=value, place=None))
         except DataError as error:
@@ -445,7 +491,7 @@ class Reader:
 
     def opened(self, record: Record) -> Record:
         """Return the record with the JSON in its text, if reading is lenient. Raises DataError if there is none."""
-        while self.lenient and not self.texts and isinstance(record.value, str):
+        while isinstance(record.value, str) and self.lenient and not self.options.texts:
             value, repair = self.parse(record.value, record.file, record.line)
             record = replace(record, value=value, repair=repair or record.repair or IN_TEXT)
         return record
@@ -508,10 +554,10 @@ class Reader:
                 text,
                 file=file,
                 line=line,
-                max_depth=self.max_depth,
-                strictness="structural" if self.repair_structure else "lenient",
+                max_depth=self.options.max_depth,
+                strictness="structural" if self.options.repair_structure else "lenient",
             )
-        return strict_json.parse(text, file=file, line=line, max_depth=self.max_depth), None
+        return strict_json.parse(text, file=file, line=line, max_depth=self.options.max_depth), None
 
     def labels(
         self, identity: Json, run: Json, file: str, line: int | None, at: Tokens = ()
@@ -519,7 +565,7 @@ class Reader:
         """Return the id and the run of a record as text, or a Failure if either is invalid."""
         found = None
         try:
-            found = label(identity, (*at, self.id_key))
+            found = label(identity, (*at, self.options.id_key))
             return found, None if run is None else label(run, (*at, RUN))
         except DataError as error:
             return self.failure(error.located(file=file, line=line), found)
@@ -533,20 +579,20 @@ class Reader:
 
     def labelled(self, value: Json) -> bool:
         """Return whether a value is an object with an id."""
-        return isinstance(value, dict) and self.id_key in value
+        return isinstance(value, dict) and self.options.id_key in value
 
     def unlabelled(self, value: Json, at: Tokens) -> DataError:
         """Return the error for a record without id."""
         found = f"the keys {quote_names(value)}" if isinstance(value, dict) else kind_of(value).json_type
         return DataError.of(
-            f"Expected a record to be an object with its id under {self.id_key!r}, got {found}",
+            f"Expected a record to be an object with its id under {self.options.id_key!r}, got {found}",
             pointer=pointer(at),
             hint="Set the key of the id with --id-key, or write one file per document, <id>.json, into a folder.",
         )
 
     def failure(self, error: DataError, identity: str | None = None, run: str | None = None) -> Failure:
         """Convert an error to a failure."""
-        if self.normalize_ids and identity is not None:
+        if self.options.normalize_ids and identity is not None:
             identity = normalized_id(identity)
         return Failure(self.side, identity, run, error.file, error.line, error.pointer, reason=error.message)
 

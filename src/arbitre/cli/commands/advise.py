@@ -16,8 +16,8 @@ from arbitre.cli.output.console import OutputOptions
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import DataError
+from arbitre.inputs.document_sources import readable_records
 from arbitre.inputs.open_files import expand_globs
-from arbitre.inputs.options import readable_records
 from arbitre.language import counted, percentage
 from arbitre.tables.terminal import render
 

@@ -21,9 +21,9 @@ from arbitre.comparison.verdict_tree import verdict_tree
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.errors import DataError, shell_quoted
+from arbitre.inputs.document_sources import is_corpus, read_document
 from arbitre.inputs.join import check_keys, swapped_names
 from arbitre.inputs.open_files import STDIN
-from arbitre.inputs.options import is_corpus, read_document
 from arbitre.language import counted
 from arbitre.schema.describe import forces_pairs
 from arbitre.schema.loading.infer import infer

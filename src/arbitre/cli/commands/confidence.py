@@ -20,7 +20,7 @@ from arbitre.errors import DataError
 from arbitre.inputs.csv_table import CsvTable
 from arbitre.inputs.open_files import expand_globs, split_name
 from arbitre.inputs.options import ReadOptions
-from arbitre.inputs.reader import CELLS
+from arbitre.inputs.reader import CELLS, Reader
 from arbitre.inputs.records import readable
 from arbitre.language import counted
 from arbitre.tables.terminal import render
@@ -55,7 +55,7 @@ def confidence(
     screen = output.terminal()
     comparator = Comparator(schema, **options)
     reading = ReadOptions(id_key=id_key).for_plan(comparator.plan)
-    expected = _by_id(map(readable, reading.records(gold, "gold")))
+    expected = _by_id(map(readable, Reader.of("gold", reading).records(gold)))
     answers: list[tuple[Json, ConfidentDocument]] = []
     unknown: list[str] = []
     declared = any(field.name == CONFIDENCE for site in comparator.plan.sites for field in site.object.fields)
@@ -63,7 +63,8 @@ def confidence(
     failures: list[dict[str, Json]] = []
     if confidence_from == "explicit":
         reading = replace(reading, field_kinds={**reading.field_kinds, **_confidence_kinds(predicted, suffix)})
-    for record in map(readable, reading.records(predicted, "predicted", wrapped=confidence_from == "explicit")):
+    reader = Reader.of("predicted", reading, wrapped=confidence_from == "explicit")
+    for record in map(readable, reader.records(predicted)):
         if record.id not in expected:
             unknown.append(record.id)
             continue

@@ -15,7 +15,7 @@ from arbitre.cli.output.console import OutputOptions
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import DataError
-from arbitre.inputs.options import is_corpus, read_document, readable_records
+from arbitre.inputs.document_sources import is_corpus, read_document, readable_records
 from arbitre.language import Translator, counted
 from arbitre.options import Tokenizer
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
