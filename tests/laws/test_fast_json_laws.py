@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arbitre.errors import DataError
 from arbitre.parsing import fast_json, strict_json
-from arbitre.values import ABSENT
+from arbitre.values import ABSENT, check
 
 TEXTS = st.text() | st.text('"\\/\x00\x7f\u2028é😀,:')
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
@@ -63,3 +63,19 @@ def test_a_duplicate_key_is_left_to_the_strict_parser():
     assert fast_json.parse_strictly(b'{"a": 1, "b": {"c": 2}}') == {"a": 1, "b": {"c": 2}}
     for text in (b'{"a": 1, "a": 1}', b'[{"b": {"c": 2, "\\u0063": "x"}}]', b'{"\\"": [], "\\u0022": {}}'):
         assert fast_json.parse_strictly(text) is ABSENT
+
+
+OBJECTS = st.recursive(
+    SCALARS | st.binary() | st.decimals() | st.dates() | st.just(ABSENT),
+    lambda below: st.lists(below) | st.tuples(below) | st.dictionaries(TEXTS | st.integers(), below),
+    max_leaves=8,
+)
+
+
+@given(OBJECTS)
+@example({"a": [{1: "b"}]})
+@example([float("nan")])
+@example({"\ud800": 1})
+def test_the_fast_check_accepts_only_json(value):
+    if fast_json.is_json(value):
+        check(value)

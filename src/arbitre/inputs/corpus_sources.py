@@ -20,6 +20,7 @@ from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.reader import CELLS, TABLE, Reader
 from arbitre.inputs.records import Failure, Record
+from arbitre.parsing.fast_json import is_json
 from arbitre.parsing.json_form import json_form
 from arbitre.parsing.strict_json import check_value
 from arbitre.storage.output_folder import paths_among
@@ -433,8 +434,9 @@ def taken_from_memory(sides: Sequence[tuple[str, Paths | Documents]], id_key: st
 def _as_json(document: Any) -> Json | DataError:  # noqa: ANN401  (any object)
     try:
         value = json_form(document)
-        check(value, "document")
         check_value(value)
+        if not is_json(value):  # look for the reason
+            check(value, "document")
     except DataError as error:
         return error
     return value

