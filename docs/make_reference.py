@@ -27,14 +27,14 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import arbitre
-from arbitre import advice, bundled, normalizers, options
+from arbitre import bundled, normalizers, options
 from arbitre.cli.declarations import DECLARATIONS
 from arbitre.comparison.cause import KINDS
 from arbitre.distances import builtin_distances
 from arbitre.gold import checks
 from arbitre.matching import builtin_matchers
 from arbitre.options import REQUIRED, options_of
-from arbitre.suggestions import schema_advice
+from arbitre.suggestions import label_advice, schema_advice
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def data_advice() -> Iterator[tuple[str, ...]]:
     """Yield the rows of the advice on data, with the default thresholds."""
     yield "check", "reported if", "default"
     defaults = arbitre.Thresholds()
-    for name, check in advice.CHECKS.items():
+    for name, check in label_advice.CHECKS.items():
         yield f"`{name}`", check.reported, " and ".join(f"{getattr(defaults, one):g}" for one in check.thresholds)
 
 

@@ -1,5 +1,4 @@
 from . import agreement, bundled, classification, confidence, distances, entities, statistics, text
-from .advice import Advice, AdviceFinding, Thresholds, advise
 from .comparator import Comparator
 from .comparator.api import evaluate, fix, perturb_gold, rank, suggest_aliases, suggest_gate
 from .comparator.comparator import compare
@@ -22,6 +21,7 @@ from .comparison import (
     Patch,
     PatchOperation,
 )
+from .comparison.published_scores import published
 from .config import Config
 from .corpus.documents import DocumentQuality
 from .corpus.evaluation import Evaluation
@@ -49,9 +49,9 @@ from .matching import Coupling, transport
 from .matching.builtin_matchers import match
 from .metricity.metricity import Distortion, Metricity, distortion, metricity
 from .parsing.repaired_json import Answer, Repair, read_answer
-from .published_scores import published
 from .schema.loading.load_schema import Field
 from .signature import Signature
+from .suggestions.label_advice import Advice, AdviceFinding, Thresholds, advise
 from .systems.diff import diff
 from .tally import MacroScores, PathScores, Scores, Tally
 from .values import ABSENT

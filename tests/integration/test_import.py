@@ -41,7 +41,7 @@ OPTIONAL = {
     "arbitre.gold.checks",
     "arbitre.diagnosis.faults",
     "arbitre.diagnosis.solidarity",
-    "arbitre.advice",
+    "arbitre.suggestions.label_advice",
     "arbitre.metricity.witnesses",
     "arbitre.suggestions.aliases",
     "arbitre.engine.solve.transport_matching",

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre.advice import CHECKS, Thresholds, advise, compare_distributions, labels_at
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
+from arbitre.suggestions.label_advice import CHECKS, Thresholds, advise, compare_distributions, labels_at
 
 BALANCED = {"city": 60, "person": 60}
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from arbitre.comparison.levels import pair_qualities, single_paths
 from arbitre.comparison.node_tree import NodeTree
+from arbitre.comparison.published_scores import figures, means, quadrature
 from arbitre.errors import DataError
 from arbitre.inputs.join import DUPLICATE_RUN
 from arbitre.inputs.options import NO_PREDICTION, ReadOptions
@@ -21,7 +22,6 @@ from arbitre.inputs.raw_answers import raw_answers
 from arbitre.inputs.records import key
 from arbitre.parsing.fast_json import to_plain
 from arbitre.paths import order, pointer, wildcard
-from arbitre.published_scores import figures, means, quadrature
 from arbitre.report.confusion_counts import ConfusionCounts, ConfusionObserver
 from arbitre.report.document_tree import DocumentsToShow, ShownDocument, show_documents, shown
 from arbitre.report.entry_links import EntryLink

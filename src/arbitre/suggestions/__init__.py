@@ -1,1 +1,1 @@
-"""Suggests settings of a schema from gold and predictions: aliases, gates, and advice on each path."""
+"""Suggestions for a schema from gold and predictions (aliases, gates, advice on each path), and for labels of data."""

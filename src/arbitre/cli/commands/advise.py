@@ -11,7 +11,6 @@ from rich.text import Text
 
 import arbitre
 from arbitre import entities
-from arbitre.advice import Thresholds, findings_table, labels_at, shares_table
 from arbitre.cli.output.console import OutputOptions
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
@@ -19,6 +18,7 @@ from arbitre.errors import DataError
 from arbitre.inputs.document_sources import readable_records
 from arbitre.inputs.open_files import expand_globs
 from arbitre.language import counted, percentage
+from arbitre.suggestions.label_advice import Thresholds, findings_table, labels_at, shares_table
 from arbitre.tables.terminal import render
 
 if TYPE_CHECKING:
