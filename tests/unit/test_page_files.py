@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 PAGE = files("arbitre.report").joinpath("page")
 LONGEST = 400
 """Maximum number of lines of a file."""
-MAKERS = ("render", "charts", "matrix_chart")
+MAKERS = ("render", "charts")
 """Modules that write elements of the report."""
 DECLARED = re.compile(r"^(?:const|let|class|(?:async )?function\*?) (\w+|[\[{][^=]*[\]}] =)", re.MULTILINE)
 

@@ -1,10 +1,10 @@
 """Figures of results, each specified once, for the page and for files.
 
-A `Figure` contains its data, its texts and its kind of chart (`charts.py`, `matrix_chart.py`), which draws SVG of a
-given width (`drawing.py`). The page shows this SVG with classes, so that it follows the theme; the files contain the
-same SVG with its style, in the width of a column and of a page, and are converted to PDF and PNG. A drawing takes about
-a millisecond and needs no library. A general plotting library would have to run for every page (Vega-Lite: 0.5 s), and
-knows neither how to keep shortened names different nor how to place names beside lines.
+A `Figure` contains its data, its texts and its kind of chart (`charts.py`), which draws SVG of a given width
+(`drawing.py`). The page shows this SVG with classes, so that it follows the theme; the files contain the same SVG with
+its style, in the width of a column and of a page, and are converted to PDF and PNG. A drawing takes about a millisecond
+and needs no library. A general plotting library would have to run for every page (Vega-Lite: 0.5 s), and knows neither
+how to keep shortened names different nor how to place names beside lines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from arbitre.errors import ArbitreError, clipped, optional_library, show_hidden
 from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import compact, json_text, to_plain
 from arbitre.paths import order
-from arbitre.report.charts import Bars, Chart, Curve, Curves, Dots, Estimate, Estimates, values_of
+from arbitre.report.charts import Bars, Cell, Chart, Curve, Curves, Dots, Estimate, Estimates, Matrix, values_of
 from arbitre.report.drawing import (
     COLUMN,
     MILLIMETRES,
@@ -38,7 +38,6 @@ from arbitre.report.drawing import (
     Unit,
     isolated,
 )
-from arbitre.report.matrix_chart import Cell, Matrix
 from arbitre.report.quality_matrix import axes_of, shares_of
 from arbitre.report.statistics_text import basis, contrast_basis, probability
 from arbitre.storage.output_folder import output_folder
