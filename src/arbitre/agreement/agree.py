@@ -279,12 +279,23 @@ def agree(
     """
     given: dict[str, Any] = dict(options)
     files = AnnotationOptions(annotations=annotations, layer=layer)
-    sources = annotation_sources(annotators, files)
-    comparator = take_comparator(schema_of(schema, sources, files), given)
-    reading, _ = option_sets(given, ReadingKeywords)
+    comparator, sources, reading = prepare(schema, annotators, files, given)
     read = annotations_of(comparator, sources, reading, files)
     found = structural(comparator, read.documents, difference=difference, level=level, resamples=resamples, seed=seed)
     return replace(found, notes=(*read.notes, *found.notes))
+
+
+def prepare(
+    schema: SchemaSource | Comparator | None, annotators: Annotators, files: AnnotationOptions, options: dict[str, Any]
+) -> tuple[Comparator, Annotators, ReadOptions]:
+    """Return the comparator, the sources by annotator and the options for reading them, from the arguments of `agree`.
+
+    The options of the comparator are removed from `options`. Raises errors as `agree` does.
+    """
+    sources = annotation_sources(annotators, files)
+    comparator = take_comparator(schema_of(schema, sources, files), options)
+    reading, _ = option_sets(options, ReadingKeywords)
+    return comparator, sources, reading
 
 
 class Annotations(NamedTuple):

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, Unpack, get_args
 from arbitre.agreement.agree import (
     AgreeKeywords,
     alpha_of_documents,
-    annotation_sources,
+    prepare,
     read_annotations,
-    schema_of,
 )
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.dawid_skene import LEAST_ANNOTATORS, LEAST_VALUES, Estimates, estimate
@@ -36,7 +35,6 @@ from arbitre.agreement.consensus.queue import Queue, queue_files
 from arbitre.agreement.consensus.revision import revise
 from arbitre.agreement.consensus.risk import BATCH, error_rates, least_risk, standing_of
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, vote
-from arbitre.comparator.comparator import take_comparator
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.engine.batch_comparison import compare_batch, with_common_ids
 from arbitre.errors import DataError, OptionError, check_integer, did_you_mean
@@ -48,7 +46,6 @@ from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Provenance
 from arbitre.inputs.reader import LINES
 from arbitre.inputs.source_texts import SourceTexts
-from arbitre.jobs.keywords import ReadingKeywords, option_sets
 from arbitre.language import Language, counted, percentage
 from arbitre.normalizers import normalize
 from arbitre.options import COMPARATOR, Reading, Strategy, spelled_out
@@ -139,9 +136,7 @@ def consensus(
     """
     given: dict[str, Any] = dict(options)
     files = AnnotationOptions(annotations=annotations, layer=layer)
-    sources = annotation_sources(annotators, files)
-    comparator = take_comparator(schema_of(schema, sources, files), given)
-    reading, _ = option_sets(given, ReadingKeywords)
+    comparator, sources, reading = prepare(schema, annotators, files, given)
     if not isinstance(sources, Mapping):
         raise OptionError.of("`annotators` must be a mapping, or a file that names several annotators.")
     language = Language.named(lang)

@@ -8,15 +8,13 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Unpack, get_args
 
-from arbitre.agreement.agree import AgreeKeywords, annotation_sources, read_annotations, schema_of
+from arbitre.agreement.agree import AgreeKeywords, prepare, read_annotations
 from arbitre.agreement.consensus.build import build_gold, by_document, check_options
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN
-from arbitre.comparator.comparator import take_comparator
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.corpus_sources import listed
 from arbitre.inputs.provenance import Provenance
-from arbitre.jobs.keywords import ReadingKeywords, option_sets
 from arbitre.language import counted
 from arbitre.options import COMPARATOR, AutomaticStrategy, Reading, spelled_out
 from arbitre.values import ABSENT
@@ -136,9 +134,7 @@ def leave_one_out(
     """
     given: dict[str, Any] = dict(options)
     files = AnnotationOptions(annotations=annotations, layer=layer)
-    sources = annotation_sources(annotators, files)
-    comparator = take_comparator(schema_of(schema, sources, files), given)
-    reading, _ = option_sets(given, ReadingKeywords)
+    comparator, sources, reading = prepare(schema, annotators, files, given)
     if not isinstance(sources, Mapping):
         raise OptionError.of("`annotators` must be a mapping, or a file that names several annotators.")
     systems = {name: listed(name, each) for name, each in (systems or {}).items()}
