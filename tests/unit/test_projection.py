@@ -16,6 +16,7 @@ from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.projection import Projection
 from arbitre.inputs.reader import Reader
 from arbitre.inputs.records import Failure
+from arbitre.report.build_view import agreed_view, build_subject
 
 SENAT = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
 PEOPLE = {"predicted": "{names: people[].name}"}
@@ -157,3 +158,25 @@ def test_an_expression_is_applied_to_what_lenient_reading_yields(schema):
     )
     assert [scores.irq for scores in found.by_document.values()] == [1.0, 1.0]
     assert not found.failures
+
+
+def test_a_report_has_no_places_in_projected_gold(tmp_path):
+    gold = write(tmp_path / "gold.jsonl", *({"id": f"d{at}", "truth": {"name": f"Name {at}"}} for at in range(6)))
+    predicted = write(tmp_path / "predicted.jsonl", *({"id": f"d{at}", "name": "X"} for at in range(6)))
+    for project, place in (({"gold": "truth"}, None), ({"gold": "truth | @", "predicted": "@"}, None), ({}, "/name")):
+        comparator = Comparator({"type": "object", "properties": {"name": {"type": "string"}}})
+        key = {} if project else {"gold_key": "truth"}
+        out = tmp_path / str(len(project))
+        comparator.evaluate(gold=gold, predicted=predicted, project=project or None, out=out, **key)
+        evaluation, alignments = (
+            json.loads((out / name).read_text(encoding="utf-8")) for name in ("evaluation.json", "alignments.json")
+        )
+        (cause,) = build_subject(evaluation, alignments).causes["rows"]
+        assert {one["place"] for one in cause["examples"]} == {place}
+        agreed = {
+            "count": 1,
+            "documents": 1,
+            "systems": ["a"],
+            "examples": evaluation["causes"]["causes"][0]["examples"],
+        }
+        assert {one["place"] for one in agreed_view(agreed, evaluation, alignments)["examples"]} == {place}

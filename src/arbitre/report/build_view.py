@@ -108,23 +108,24 @@ def build_subject(
         noted=held.get("noted", {}),
         faults=FaultsView.of(evaluation["diagnosis"]) if "diagnosis" in evaluation else None,
         flat=FlatView.of(evaluation),
-        causes=_causes(evaluation["causes"], held) if "causes" in evaluation else None,
+        causes=_causes(evaluation, held) if "causes" in evaluation else None,
         schemas=held.get("schemas", {}),
         keep=held.get("keep"),
         confusions=held.get("confusions", []),
     )
 
 
-def _causes(analysis: Mapping[str, Any], alignments: Mapping[str, Any]) -> dict[str, Any]:
+def _causes(evaluation: Mapping[str, Any], alignments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the causes of a system. Examples whose document or entry is not shown are left out.
 
     `digest` is computed from all examples.
     """
+    analysis, unplaced = evaluation["causes"], _has_projected_gold(evaluation)
     rows = [
         {
             **cause,
             "systematic": CAUSES[cause["kind"]].systematic,
-            "examples": _examples(cause["examples"], alignments),
+            "examples": _examples(cause["examples"], alignments, unplaced=unplaced),
         }
         for cause in analysis["causes"]
     ]
@@ -132,23 +133,40 @@ def _causes(analysis: Mapping[str, Any], alignments: Mapping[str, Any]) -> dict[
     return others | {"rows": rows, "digest": digest(compact(analysis))}
 
 
-def agreed_view(agreed: Mapping[str, Any] | None, alignments: Mapping[str, Any]) -> dict[str, Any] | None:
+def _has_projected_gold(evaluation: Mapping[str, Any]) -> bool:
+    """Return whether gold was transformed by a projection, so that places in it are unknown in the files of gold."""
+    return "project.gold" in evaluation["signature"]["entries"]
+
+
+def agreed_view(
+    agreed: Mapping[str, Any] | None, evaluation: Mapping[str, Any], alignments: Mapping[str, Any]
+) -> dict[str, Any] | None:
     """Return the values that all systems agree on and gold does not have; None if there are none.
 
     Args:
         agreed: The values, as in `ranking.json`; None if they are unknown.
-        alignments: `alignments.json` of the first of their systems.
+        evaluation: `evaluation.json` of the first of their systems.
+        alignments: `alignments.json` of this system.
     """
     if agreed is None or not agreed["count"]:
         return None
-    examples = [one | {"systems": agreed["systems"]} for one in _examples(agreed["examples"], alignments)]
+    found = _examples(agreed["examples"], alignments, unplaced=_has_projected_gold(evaluation))
+    examples = [one | {"systems": agreed["systems"]} for one in found]
     return {"count": agreed["count"], "documents": agreed["documents"], "examples": examples}
 
 
-def _examples(examples: Sequence[Mapping[str, Any]], alignments: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _examples(
+    examples: Sequence[Mapping[str, Any]], alignments: Mapping[str, Any], *, unplaced: bool
+) -> list[dict[str, Any]]:
+    """Return the examples that are shown; `unplaced` if their places in gold are unknown."""
     documents = {one["key"]: one for one in alignments.get("kept", ())}
     sources = {tuple(one[name] for name in PLACE): one["source"] for one in alignments.get("sources", ())}
-    return [_example(one, sources) for one in examples if EntryLink.of(one).is_kept(documents)]
+    kept = (one for one in examples if EntryLink.of(one).is_kept(documents))
+    return [_example(_without_place(one) if unplaced else one, sources) for one in kept]
+
+
+def _without_place(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in one.items() if name != "creates"} | {"place": None}
 
 
 def _example(one: Mapping[str, Any], sources: Mapping[tuple[str | None, ...], Any]) -> dict[str, Any]:

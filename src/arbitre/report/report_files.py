@@ -269,7 +269,7 @@ def _ranking_view(folder: Path, ranking: Mapping[str, Any], page: Path | None = 
         subjects.append(_subject(path, plain, alignments, name))
         if agreed is not None and name == agreed["systems"][0]:
             with _checked(path):
-                shown = agreed_view(agreed, alignments or {})
+                shown = agreed_view(agreed, plain, alignments or {})
     systems = with_ranking(subjects, ranking)
     return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects, shown))
 
