@@ -55,6 +55,36 @@ def test_a_repair_neither_moves_nor_drops_keys(value, data):
     assert arbitre.read_answer(damaged).value == value
 
 
+def is_start(part, whole):
+    """Whether a value is another one without its end. A field that is cut off after its colon is None.
+
+    A number that is cut off is any number.
+    """
+    if part is None or isinstance(part, bool) or isinstance(whole, bool):
+        return part is None or part is whole
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return [*part] == [*whole][: len(part)] and all(is_start(part[key], whole[key]) for key in part)
+    if isinstance(part, list) and isinstance(whole, list):
+        return len(part) <= len(whole) and all(map(is_start, part, whole))
+    if isinstance(part, str) and isinstance(whole, str):
+        return whole.startswith(part)
+    return isinstance(part, (int, float)) and isinstance(whole, (int, float))
+
+
+ESCAPED = documents(
+    st.none() | st.booleans() | st.integers(-99, 99) | st.text(alphabet="abé '`<>#/\\\"\n😀𐤀\u0101", max_size=9),
+    KEYS | st.just("😀"),
+)
+
+
+@given(ESCAPED, st.booleans(), st.data())
+def test_an_answer_that_is_cut_off_keeps_what_it_has(value, ascii_only, data):
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    cut = text[: data.draw(st.integers(2, len(text)))]
+    with suppress(DataError):
+        assert is_start(arbitre.read_answer(cut).value, value)
+
+
 @given(PLAIN, st.data())
 def test_any_damage_is_repaired_in_its_place_or_refused(value, data):
     text = json.dumps(value, ensure_ascii=False)

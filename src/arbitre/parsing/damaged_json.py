@@ -56,7 +56,10 @@ _MARKS: Final = re.compile(r"[]{}[:,]")
 _SWALLOWED: Final = re.compile(r"""\A\s*+[]}[{:,]|(?<!\\)"\s*+[]}:,]""")
 _PLAIN: Final = re.compile(r'[^"\\\x00-\x1f]*+')
 _CHANGED: Final = re.compile(r'\\u[0-9a-fA-F]{4}|\\.|["\x00-\x1f]', re.DOTALL)
-_CUT_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_CUT_ESCAPE: Final = re.compile(
+    r"((?:\A|[^\\])(?:\\\\)*+)(?:\\u[dD][89abAB][0-9a-fA-F]{2})?+(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z"
+)
+"""An escape at the end of a text that is cut off, or the first of two that stand for one character."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _LITERALS: Final = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 _CONSTANTS: Final = frozenset({"NaN", "Infinity", "-Infinity"})
@@ -185,15 +188,15 @@ class DamagedValue:
             ended = self._find_end(quote, start)
         content = self.text[start + 1 : self.end - ended]
         if not ended:
-            content = _CUT_ESCAPE.sub("", content)
+            content = _CUT_ESCAPE.sub(r"\1", content)
             if _SWALLOWED.search(content):  # its quote may be an apostrophe, or the end of another text
                 self._unclear(start, QUOTES)
         text = self._escaped(content, quote, start)
         if ended and self._colon():
             self._key(_decoded(text), start)
-        elif ended or self._state != "key" or _MARKS.search(content):
+        elif self._state != "key" or _MARKS.search(content) or (ended and self._after(self.end)[0]):
             self._value(text, start)
-        # otherwise a key that is cut off: it has no value
+        # otherwise a key that is cut off, or after which the text is cut off: it has no value
 
     def _find_end(self, quote: str, start: int) -> bool:
         """Move the end of a text to the quote that ends it, if an earlier one does not. Returns True."""
@@ -361,14 +364,16 @@ def keeps_structure(damaged: DamagedValue, value: Json) -> bool:
     hidden = sum(1 for _ in _KEY_END.finditer(damaged.text, damaged.start, damaged.end))
     if damaged.closed:
         return keys >= hidden and repaired == damaged.structure
-    return keys >= hidden and _without_end(repaired) == _without_end(damaged.structure)
+    size = max(map(_size_without_end, (repaired, damaged.structure)))
+    same_end = all(one == other for one, other in zip(repaired[size:], damaged.structure[size:], strict=False))
+    return keys >= hidden and repaired[:size] == damaged.structure[:size] and same_end
 
 
-def _without_end(structure: Structure) -> Structure:
+def _size_without_end(structure: Structure) -> int:
     size = len(structure)
     while size and isinstance(structure[size - 1][1], bool):
         size -= 1
-    return structure[:size]
+    return size
 
 
 def _decoded(text: str) -> str:
