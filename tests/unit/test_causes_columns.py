@@ -131,7 +131,7 @@ def test_numbers_that_differ_by_a_constant_are_corrected(key, offset, words):
     path = "/*/pages/*" if key == "pages" else f"/*/{key}"
     assert (cause.kind, cause.paths, cause.detail) == ("ids-offset", (path,), {"offset": offset})
     assert cause.gain == pytest.approx(1.0 - f1q)
-    assert cause.advice == f"State in the prompt where the numbers at {path} start: predictions are {words}."
+    assert cause.advice == f"State in the prompt where the numbers at {path} start: most wrong predictions are {words}."
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,10 @@ DAYS = [f"{1850 + 7 * number % 80}-{1 + number % 12:02}-{1 + 5 * number % 28:02}
 def test_dates_that_differ_by_a_constant_are_corrected(schema, offset, unit, words, change):
     (cause,) = causes(schema, changed(DAYS, change))
     assert (cause.kind, cause.change, cause.detail) == ("date-offset", None, {"offset": offset, "unit": unit})
-    assert cause.advice == f"Check how the dates at /rows/*/value are read or converted: predictions are {words}."
+    assert (
+        cause.advice
+        == f"Check how the dates at /rows/*/value are read or converted: most wrong predictions are {words}."
+    )
     assert cause.count > 35
     assert cause.gain > 0.0
 

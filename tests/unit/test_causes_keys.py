@@ -322,3 +322,12 @@ def test_a_renamed_key_of_an_object_at_a_position_is_found():
     predicted = [[page, {"nom": one["name"], "born": one["born"]}] for page, one in gold]
     (cause,) = analysed(gold, predicted, {"type": "array", "prefixItems": [{"type": "string"}, fields]})
     assert (cause.kind, cause.paths, cause.change) == ("renamed-key", ("/1/name",), {"/1/name": {"aliases": ["nom"]}})
+
+
+def test_a_single_field_in_another_object_is_named_in_the_singular():
+    rng = random.Random(0)  # noqa: S311
+    gold = [{"title": text(rng), "year": rng.randrange(10**6)} for _ in range(12)]
+    predicted = [{"meta": {"title": one["title"]}, "year": one["year"]} for one in gold]
+    properties = {"title": {"type": "string"}, "year": {"type": "integer"}}
+    (cause,) = analysed(gold, predicted, {"type": "object", "properties": properties})
+    assert cause.advice == 'Ask for "title" in the document; predictions have it in "/meta".'

@@ -193,6 +193,8 @@ def test_advice_names_the_notations_found():
     assert spoken == ["Ask for dates as YYYY-MM-DD; predictions have DD.MM.YYYY."]
     spoken = [cause.advice for cause in causes(DAY, changed(DATES, roman_month("{}.{}.{}")))]
     assert spoken == ["Ask for dates as YYYY-MM-DD; predictions have DD.I–XII.YYYY."]
+    (timed,) = causes(TEXT, changed(DATES, iso_as("{0}-{1}-{2}T00:00:00")))
+    assert re.fullmatch(r'Ask for dates as YYYY-MM-DD; predictions have "[-0-9]{10}T00:00:00"\.', timed.advice)
     (case,) = causes(TEXT, changed(["Nantes", "Lyon", "Paris"], str.upper))
     assert re.fullmatch(r'Ignore case with `casefold`, .*: predictions have "([A-Z]+)" for "(?i:\1)"\.', case.advice)
 

@@ -151,3 +151,19 @@ def test_the_source_tells_omissions_and_hallucinations_apart(tmp_path):
     assert found["hallucination"].advice == "Ask for values of the source text only; 2 of 6 are in the source text."
     assert found["omission"].detail == {"in_source": 6, "not_in_source": 0}
     assert Comparator(SCHEMA).evaluate(documents).causes[0].detail == {}
+
+
+@pytest.mark.parametrize("spans", [{}, {"distance": {"span": {"label": "label"}}}])
+def test_values_that_no_source_text_contains_do_not_make_an_omission_an_ocr_error(tmp_path, spans):
+    documents = []
+    for number in range(8):
+        names = ["Ada Lovelace", "Mary Shelley", "Jane Austen"]
+        text = f"On the morning of that day {', '.join(names)} met."
+        (tmp_path / f"d{number}.txt").write_text(text, encoding="utf-8")
+        found = [(name, at := text.index(name), at + len(name)) for name in names]
+        gold = [{"text": name, "start": start, "end": end, "label": "PER"} for name, start, end in found]
+        documents.append((f"d{number}", gold, gold[:2]))
+    schema = {"type": "array", "items": {"type": "object", "x-arbitre": spans}}
+    (cause,) = Comparator(schema).evaluate(documents, source=tmp_path, diagnose=True).causes
+    assert (cause.kind, cause.detail) == ("omission", {"in_source": 8, "not_in_source": 0})
+    assert cause.advice == "Ask for all values; 8 of 8 are in the source text."

@@ -227,7 +227,8 @@ def _of_level(
         numbers |= dict.fromkeys(_faults_at(sample, unknown, path, [f"{outer}/{key}"]))
     kind = "promoted" if outer.count("/") < inner.count("/") else "demoted"
     names = in_words([quoted([key]) for key in keys])
-    advice = f"Ask for {names} in {_object(inner)}; predictions have them in {_object(outer)}."
+    them = "it" if len(keys) == 1 else "them"
+    advice = f"Ask for {names} in {_object(inner)}; predictions have {them} in {_object(outer)}."
     p = tries * min(one.p for one in fields)
     return Proposal(kind, "prediction", tuple(overlay), tuple(numbers), OverlayChange(overlay), p, advice=advice)
 

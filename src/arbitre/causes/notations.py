@@ -511,7 +511,7 @@ def _date_form(notation: Notation, text: Json, reader: Reader) -> str:
     if not known:
         return f"words, such as {_quoted(text)}"
     if not known[0]:
-        return "YYYY-MM-DD" if len(str(text).strip()) == len("1918-11-03") else f"in {_quoted(text)}"
+        return "YYYY-MM-DD" if len(str(text).strip()) == len("1918-11-03") else _quoted(text)
     return format_name(known[0])
 
 

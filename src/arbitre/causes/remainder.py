@@ -22,7 +22,7 @@ from arbitre.paths import value_at
 from arbitre.values import ABSENT, Json, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from arbitre.causes.sample import Sample, SampleFault
@@ -47,6 +47,12 @@ MAX_CONFUSIONS: Final = 20
 
 IN_SOURCE: Final = 0.5
 """Minimum share of the texts and numbers of a fault that the source text contains, if it counts as in the source."""
+
+MIN_CORRECT: Final = 5
+"""Minimum number of correct values that show whether the values of a path are written in the source texts."""
+
+MAX_CORRECT: Final = 50
+"""Maximum number of correct values of a path that are searched for in the source texts."""
 
 CERTAIN: Final = "no-prediction"
 """The kind that needs no minimum number of faults, as no other explanation is possible."""
@@ -263,16 +269,36 @@ class SourceSearch:
         self._read: dict[int, SourceText | None] = {}
 
     def counts(self, faults: Sequence[SampleFault]) -> dict[str, int]:
-        """Return the numbers of faults whose values are in the text, and are not; nothing if none was searched."""
+        """Return the numbers of faults whose values are in the text, and are not; nothing if none was searched.
+
+        Paths whose correct values are rarely in the texts, such as labels and offsets, are left out.
+        """
         counts = Counter(present for fault in faults for present in self._present(fault))
         return {"in_source": counts[True], "not_in_source": counts[False]} if counts else {}
 
     def _present(self, fault: SampleFault) -> Iterator[bool]:
-        text = self._text(fault.document)
-        value = fault.predicted if fault.gold is ABSENT else fault.gold
-        found = [] if text is None else [leaf in text for _, leaf in searchable_values(fault.path, value)]
+        gold = fault.gold is not ABSENT
+        values = searchable_values(fault.path, fault.gold if gold else fault.predicted)
+        found = self._found((fault.document, value) for path, value in values if (path, gold) not in self._unwritten)
         if found:
             yield sum(found) / len(found) >= IN_SOURCE
+
+    @cached_property
+    def _unwritten(self) -> frozenset[tuple[str, bool]]:
+        """The paths whose correct values are rarely in the texts, with the side (true for gold) of these values."""
+        correct: defaultdict[tuple[str, bool], list[tuple[int, str | float]]] = defaultdict(list)
+        for path, leaves in self._sample.leaves.items():
+            for leaf in leaves:
+                for gold, side in ((True, leaf.gold), (False, leaf.predicted)) if leaf.quality == 1.0 else ():
+                    for inner, value in searchable_values(path, side):
+                        if len(correct[inner, gold]) < MAX_CORRECT and self._text(leaf.document) is not None:
+                            correct[inner, gold].append((leaf.document, value))
+        found = {key: self._found(values) for key, values in correct.items() if len(values) >= MIN_CORRECT}
+        return frozenset(key for key, several in found.items() if sum(several) < IN_SOURCE * len(several))
+
+    def _found(self, values: Iterable[tuple[int, str | float]]) -> list[bool]:
+        """Return whether each value is in the text of its document; values of documents without a text are left out."""
+        return [value in text for document, value in values if (text := self._text(document)) is not None]
 
     def _text(self, document: int) -> SourceText | None:
         if document not in self._read:

@@ -310,9 +310,10 @@ def _rounded_factor(factor: float) -> float:
 
 def _factor_advice(factor: float) -> str:
     if factor == -1.0:
-        return "Ask for the sign of gold; predictions have the opposite sign."
-    larger, smaller = ("predictions", "gold values") if abs(factor) > 1.0 else ("gold values", "predictions")
-    return f"Ask for the unit of gold; {larger} are {max(factor, 1.0 / factor, key=abs):g} times {smaller}."
+        return "Ask for the sign of gold; wrong predictions often have the opposite sign."
+    if abs(factor) > 1.0:
+        return f"Ask for the unit of gold; wrong predictions are often {factor:g} times gold values."
+    return f"Ask for the unit of gold; gold values are often {1.0 / factor:g} times wrong predictions."
 
 
 def _swapped(value: Json) -> str | None:
