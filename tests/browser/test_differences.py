@@ -48,6 +48,8 @@ TEXTS = {
     "narrow": ("10\u00a0€ and 5", "11\u202f€ and 5"),
     "heart": ("❤\ufe0f", "❤"),
     "blank": ("", " "),
+    "forms": ("Étienne, née à Orléans", "E\u0301tienne, ne\u0301e a\u0300 Orle\u0301ams"),
+    "written": ("née", "ne\u0301e"),
     "parents": ("the 👩\u200d👩\u200d👧 here", "the 👩\u200d👩\u200d👦 here"),
 }
 LISTS = {"towns": "string", "numbers": "integer", "joined": "string"}
@@ -62,7 +64,8 @@ MARKS = """field => [...field.querySelectorAll("del, ins")].map(one => `${one.ta
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     level = {"enum": ["senator", "senators"], "x-arbitre": {"distance": "levenshtein"}}
-    fields = {name: {"type": "string"} for name in TEXTS} | {"level": level}
+    written = {"type": "string", "x-arbitre": {"normalize": "as-written"}}
+    fields = {name: {"type": "string"} for name in TEXTS} | {"level": level, "written": written}
     fields |= {name: {"type": "array", "items": {"type": kind}} for name, kind in LISTS.items()}
     sides = ({name: pair[side] for name, pair in (TEXTS | LISTED).items()} for side in (0, 1))
     subject = build_subject(*observed({"type": "object", "properties": fields}, [("d", *sides)]))
@@ -92,6 +95,12 @@ def test_one_edit_in_a_long_text_marks_that_edit_only(field):
 def test_characters_are_never_cut_in_the_middle(field):
     assert field("accents").evaluate(MARKS) == ["D cafe\u0301", "I cafe\u0301\u0302"]
     assert field("family").evaluate(MARKS) == ["I 👩\u200d👧"]
+
+
+def test_unicode_forms_that_count_as_equal_are_not_marked(field):
+    assert field("forms").evaluate(MARKS) == ["D n", "I m"]
+    assert field("forms").locator(".side").last.text_content() == TEXTS["forms"][1]
+    assert field("written").evaluate(MARKS) == ["D é", "I e\u0301"]
 
 
 def test_equal_stretches_are_folded_and_opened_on_both_sides(field):

@@ -392,6 +392,7 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
         "glyphs": VERDICT_GLYPHS | {f"class.{name}": glyph for name, glyph in entry_rows.GLYPHS.items()},
         "strings": strings,
         "close": plain["subjects"][0]["close"] if plain["subjects"] else 1.0,
+        "nfc": all("unicode" in one["signature"]["entries"] for one in plain["subjects"]),
         "documents": max((one["documents"] for one in plain["subjects"]), default=0),
         "causes": plain["causes"],
         "subjects": [

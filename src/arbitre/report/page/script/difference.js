@@ -65,11 +65,16 @@ const stretch = (x, y, same, top, left) => {
   }
   return best ? trace(best.i, best.i - best.k, CHANGES) : [x.length, y.length];
 };
+// Two lists in Unicode normal form C if this is how the texts were compared, unless the lists differ only in this form.
+const composed = (lists) => {
+  const forms = data.nfc ? lists.map((all) => all.map((one) => one.normalize())) : lists;
+  return forms[0].join("") === forms[1].join("") ? lists : forms;
+};
 // For each element of two lists, whether it is common to both.
 const common = (...lists) => {
   const numbers = new Map(); // comparing numbers is faster than comparing strings
   const numbered = (one) => numbers.get(one) ?? numbers.set(one, numbers.size).size - 1;
-  const [a, b] = lists.map((all) => Int32Array.from(all, numbered));
+  const [a, b] = composed(lists).map((all) => Int32Array.from(all, numbered));
   const same = [a, b].map((all) => new Array(all.length).fill(false));
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
@@ -193,7 +198,7 @@ const drawPart = (parts, at, boxes, folds) => {
   const begin = at === 0 ? 0 : reaching(own, CONTEXT);
   const end = own.length - (at === parts.length - 1 ? 0 : reaching([...own].reverse(), CONTEXT));
   const [before, hidden, after] = [own.slice(0, begin), own.slice(begin, end), own.slice(end)].map((some) => some.join(""));
-  if (!folds || hidden.length < FOLD) return boxes.forEach((box) => box.append(...visible(own.join(""))));
+  if (!folds || hidden.length < FOLD) return boxes.forEach((box, side) => box.append(...visible(sides[side].join(""))));
   const buttons = foldText(hidden, ["span", "span"], folds);
   return boxes.forEach((box, side) => box.append(...visible(before), buttons[side], ...visible(after)));
 };
