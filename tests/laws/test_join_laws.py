@@ -16,8 +16,8 @@ from tests.builders import read_records
 from arbitre.errors import DataError
 from arbitre.inputs.corpus_sources import read_pairs
 from arbitre.inputs.join import join, paired
-from arbitre.inputs.options import ReadOptions, RecordPair
-from arbitre.inputs.records import Failure, Record
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.records import Failure, Record, RecordPair
 from arbitre.values import ABSENT
 
 IDS = st.sampled_from(["a", "b", "c", "é", "", "a\0"])

@@ -15,8 +15,7 @@ from arbitre.corpus.quality_bounds import QUALITY, QualityBound, parse_measure, 
 from arbitre.corpus.worker import compare_pairs
 from arbitre.engine import compare_batch
 from arbitre.errors import DataError, FunctionError, OptionError, Problem, SolverError, did_you_mean
-from arbitre.inputs.options import NO_PREDICTION
-from arbitre.inputs.records import Pair
+from arbitre.inputs.records import NO_PREDICTION, Pair
 from arbitre.options import COMPARATOR, spelled_out
 from arbitre.parsing import strict_json
 from arbitre.parsing.json_form import json_form

@@ -23,8 +23,7 @@ from arbitre.distances.judges import ask_judges
 from arbitre.engine import judged_texts
 from arbitre.errors import DataError, SolverError
 from arbitre.inputs.join import UNIT_SIZE, JoinedCorpus
-from arbitre.inputs.options import NO_PREDICTION
-from arbitre.inputs.records import Failure, Pair, key
+from arbitre.inputs.records import NO_PREDICTION, Failure, Pair, key
 from arbitre.inputs.work_units import WorkUnit
 from arbitre.interpreter import collecting_rarely
 from arbitre.parsing.strict_json import check_value

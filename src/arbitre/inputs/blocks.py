@@ -64,7 +64,7 @@ def read_by_workers(
 
     Args:
         reader: The reader of the side.
-        sources: The sources; see `ReadOptions.records`.
+        sources: The sources; see `Reader.records`.
         workers: The workers.
         spool: Folder for temporary files of documents. It must exist until all documents have been read.
 

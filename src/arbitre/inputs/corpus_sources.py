@@ -16,10 +16,10 @@ from arbitre.inputs.document_ids import RUN, label
 from arbitre.inputs.document_sources import split_pair
 from arbitre.inputs.join import join, paired, swapped_names
 from arbitre.inputs.open_files import STDIN, expand_globs, split_name
-from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair
+from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.reader import CELLS, TABLE, Reader
-from arbitre.inputs.records import Failure, Record
+from arbitre.inputs.records import NO_PREDICTION, Failure, Record, RecordPair
 from arbitre.parsing.fast_json import is_json
 from arbitre.parsing.json_form import json_form
 from arbitre.parsing.strict_json import check_value

@@ -28,9 +28,8 @@ from arbitre.inputs.document_index import (
     label_key,
     label_text,
 )
-from arbitre.inputs.options import NO_PREDICTION
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
-from arbitre.inputs.records import ByteRange, Failure, Pair, Record, RepairedPrediction, Side, key
+from arbitre.inputs.records import NO_PREDICTION, ByteRange, Failure, Pair, Record, RepairedPrediction, Side, key
 from arbitre.inputs.work_units import WorkUnit
 from arbitre.parsing.json_form import json_form
 
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from arbitre.inputs.document_index import IndexRow
-    from arbitre.inputs.options import RecordPair
+    from arbitre.inputs.records import RecordPair
     from arbitre.schema.plan import DocumentKeys
     from arbitre.storage.temporary import TemporaryFolder
 

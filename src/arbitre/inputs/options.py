@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from arbitre.inputs.document_ids import normalized_id
 from arbitre.parsing import damaged_json
@@ -13,27 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from arbitre.inputs.projection import Projection
-    from arbitre.inputs.records import Failure, Record
     from arbitre.schema import Plan
     from arbitre.values import Kind
-
-
-NO_PREDICTION: Final = "no prediction"
-"""Reason of the failure if a gold document has no prediction."""
-
-
-class RecordPair(NamedTuple):
-    """Gold and prediction that come from one record of a source.
-
-    Attributes:
-        gold: The gold document, or the failure of the record.
-        predicted: The prediction; None if the record failed.
-        factors: Values of the other columns of a manifest.
-    """
-
-    gold: Record | Failure
-    predicted: Record | Failure | None
-    factors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Side = Literal["gold", "predicted"]
 
+NO_PREDICTION: Final = "no prediction"
+"""Reason of the failure if a gold document has no prediction."""
+
 IN_TEXT: Final = "JSON in a text"
 """Kind of repair of a prediction that is valid JSON within a text."""
 
@@ -168,3 +171,17 @@ def key(identity: str, run: str | None) -> str:
     'page_02/raw'
     """
     return identity if run is None else f"{identity}/{run}"
+
+
+class RecordPair(NamedTuple):
+    """Gold and prediction that come from one record of a source.
+
+    Attributes:
+        gold: The gold document, or the failure of the record.
+        predicted: The prediction; None if the record failed.
+        factors: Values of the other columns of a manifest.
+    """
+
+    gold: Record | Failure
+    predicted: Record | Failure | None
+    factors: tuple[str, ...] = ()

@@ -17,9 +17,9 @@ from arbitre.comparison.node_tree import NodeTree
 from arbitre.comparison.published_scores import figures, means, quadrature
 from arbitre.errors import DataError
 from arbitre.inputs.join import DUPLICATE_RUN
-from arbitre.inputs.options import NO_PREDICTION, ReadOptions
+from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.raw_answers import raw_answers
-from arbitre.inputs.records import key
+from arbitre.inputs.records import NO_PREDICTION, key
 from arbitre.parsing.fast_json import to_plain
 from arbitre.paths import order, pointer, wildcard
 from arbitre.report.confusion_counts import ConfusionCounts, ConfusionObserver
