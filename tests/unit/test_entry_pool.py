@@ -89,6 +89,15 @@ def test_documents_without_a_list_are_the_entries():
     assert found.distances[0, 1] == pytest.approx(alone(PEOPLE[0], PEOPLE[1]))
 
 
+@pytest.mark.parametrize("other", [{"error": "none"}, "none", 3, True])
+def test_a_document_that_is_not_a_list_has_no_entries_beside_lists(other):
+    words = {"type": "array", "items": {"type": "string"}}
+    found = build_entry_pool(plan(words), [["a", "b"], ["c"]], [["a"], other])
+    assert found.pointers == ("/0", "/1", "/0", "/0")
+    assert found.documents.tolist() == [0, 0, 1, 0]
+    assert found.distances[0, 3] == 0.0
+
+
 def test_the_chunk_size_changes_no_quality():
     entries = EntryColumn.of(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)])
     whole, chunked = (pairwise_qualities(entries.column, entries.rows, entries.rows, cells) for cells in (1 << 18, 3))

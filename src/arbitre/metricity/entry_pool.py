@@ -109,7 +109,10 @@ class EntryColumn:
 
     @classmethod
     def of(cls, plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> EntryColumn:
-        """Return the items of the list of entries, or the documents themselves if the root is not a list."""
+        """Return the items of the list of entries, or the documents themselves if no document is a list.
+
+        If some documents are lists and others are not, such as a refusal of a model, only the lists have entries.
+        """
         columns = build_columns(plan, gold, predicted)
         path = (*plan.entries, STAR)
         entry_columns = [
@@ -117,7 +120,7 @@ class EntryColumn:
             for candidate in columns
             if candidate.path == path and candidate.item and isinstance(candidate.parent, ListColumn)
         ]
-        if not plan.entries and not isinstance(columns[0], ListColumn):
+        if not plan.entries and not any(isinstance(column, ListColumn) and not column.path for column in columns):
             entry_columns = columns[:1]
         if len(entry_columns) > 1:
             raise DataError.of(
