@@ -50,6 +50,14 @@ def test_transport_has_the_plan_of_pot_for_any_masses():
     assert match(table, "transport", solver="dummy", lambda_=0.3).matrix.sum() > 0.0
 
 
+@pytest.mark.parametrize("options", [{}, {"solver": "sinkhorn"}, {"solver": "dummy"}])
+def test_all_mass_is_unmatched_if_one_side_is_empty(options):
+    coupling = match(np.empty((0, 3)), "transport", masses=([], [2, 1, 1]), **options)
+    assert coupling.spurious.tolist() == [0, 1, 2]
+    assert coupling.unmatched_predicted.tolist() == [1.5, 0.75, 0.75]
+    assert match(np.empty((2, 0)), "transport", **options).unmatched_gold.tolist() == [1.0, 1.0]
+
+
 def test_a_mask_and_a_gate_exclude_pairs():
     table = np.array([[0.0, 0.1], [0.1, 1.0]])
     assert pairs(match(table)) == [(0, 1), (1, 0)]

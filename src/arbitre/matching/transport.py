@@ -166,7 +166,7 @@ def transport(
     height, width = np.array([rows], dtype=np.intp), np.array([columns], dtype=np.intp)
     biased = replace(how, solver=replace(how.solver, debiased=False)) if isinstance(how.solver, SinkhornSolver) else how
     plans = transport_all(quality.ravel(), height, width, weights[0], weights[1], biased, name=nowhere)
-    scale = rows / max(columns, 1) if how.balanced else 1.0
+    scale = rows / columns if how.balanced and rows and columns else 1.0  # no mass moves to or from an empty list
     own = normalise_masses(weights[0], height, nowhere), normalise_masses(weights[1], width, nowhere) * scale
     return Coupling.of(plans.cells // max(columns, 1), plans.cells % max(columns, 1), (rows, columns), plans.mass, own)
 
