@@ -88,6 +88,10 @@ def test_no_pair_leaves_all_items_unmatched(result):
         ("ab", "pairs of positions"),
         (None, "pairs of positions"),
         ([1, 2, 3], "pairs of positions"),
+        ([0, 1, 1, 0], "pairs of positions"),
+        ([[0, 1, 2, 3], [3, 0, 1, 2]], "pairs of positions"),  # two arrays in a list instead of a tuple
+        ([(0, 1, 1), (1, 0, 1)], "pairs of positions"),
+        (([[0], [1]], [[1], [0]]), "pairs of positions"),
         (arbitre.Coupling.of([0], [1], (2, 2), mass=np.array([0.5])), "masses of 1"),
     ],
 )

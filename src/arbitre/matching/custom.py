@@ -135,14 +135,16 @@ def _positions(name: str, result: Any) -> tuple[Indices, Indices]:  # noqa: ANN4
         if not (result.mass == 1.0).all():
             raise _wrong(name, "a Coupling with masses of 1", "other masses")
         return result.gold, result.predicted
+    two_arrays = isinstance(result, tuple) and len(result) == 2  # noqa: PLR2004  (gold and predicted)
     try:
         table: npt.NDArray[Any] = np.asarray(result)
-        table = table if isinstance(result, tuple) and len(result) == 2 else table.reshape(-1, 2).T  # noqa: PLR2004
     except (TypeError, ValueError) as error:
         raise _wrong(name, expected, shown(repr(result))) from error
-    if table.size and table.dtype.kind not in "iu":
+    fits = table.ndim == 2 and table.shape[0 if two_arrays else 1] == 2  # noqa: PLR2004
+    if table.size and not (fits and table.dtype.kind in "iu"):
         raise _wrong(name, expected, shown(repr(result)))
-    rows, columns = table.astype(np.intp).reshape(2, -1)
+    table = table.astype(np.intp)
+    rows, columns = table.reshape(2, -1) if two_arrays else table.reshape(-1, 2).T
     return rows, columns
 
 
