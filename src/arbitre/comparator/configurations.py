@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from arbitre.catalogue import Catalogue
     from arbitre.comparison import Comparison
+    from arbitre.comparison.levels import Level
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
 
@@ -212,10 +213,27 @@ def _transport_costs(comparator: Comparator, comparison: Comparison) -> tuple[fl
 def _pairs(comparison: Comparison) -> Iterator[Pair]:
     """Yield the pairs of entries as pointers into gold and prediction."""
     node_tree = NodeTree.of(comparison.entry_levels)
-    for level in comparison.entry_levels:
-        if level.text == f"{comparison.entries}/*" and level.item and not level.inner:
-            for node_id in (np.flatnonzero(level.paired) + level.first).tolist():
-                yield node_tree.pointer(node_id, gold=True) or "", node_tree.pointer(node_id, gold=False) or ""
+    for level in _item_levels(comparison):
+        for node_id in (np.flatnonzero(level.paired) + level.first).tolist():
+            yield node_tree.pointer(node_id, gold=True) or "", node_tree.pointer(node_id, gold=False) or ""
+
+
+def _item_levels(comparison: Comparison) -> list[Level]:
+    """Return the levels of the entries; empty if the entries are not items of a list."""
+    path = f"{comparison.entries}/*"
+    return [level for level in comparison.entry_levels if level.text == path and level.item and not level.inner]
+
+
+def entry_counts(comparison: Comparison) -> tuple[float, float]:
+    """Return the number of gold and of predicted entries. In a tally, a balanced transport counts both as gold."""
+    levels = _item_levels(comparison)
+    if not levels:
+        return comparison.scores.gold, comparison.scores.predicted
+    gold, predicted = (
+        sum(len(np.unique(rows[rows >= 0])) for rows in sides)
+        for sides in ([level.left for level in levels], [level.right for level in levels])
+    )
+    return gold, predicted
 
 
 def _check_used(comparator: Comparator, match: NamedChoice | None, distance: NamedChoice | None) -> None:

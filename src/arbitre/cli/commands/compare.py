@@ -15,7 +15,7 @@ from arbitre.cli.option_values import BoundOptions, OverrideOptions, check_forma
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.comparator.comparator import ComparatorKeywords
-from arbitre.comparator.configurations import compare_choices, differing, table
+from arbitre.comparator.configurations import compare_choices, differing, entry_counts, table
 from arbitre.comparison import tables
 from arbitre.comparison.verdict_tree import verdict_tree
 from arbitre.corpus.evaluation import THRESHOLDS
@@ -141,7 +141,7 @@ def _documents(gold: str, predicted: str, schema: str | None, max_depth: int) ->
 def _side_by_side(found: Sequence[SideBySideRow], width: int) -> Iterator[RenderableType]:
     """Yield the table of several choices, then the differing pairs of each."""
     first = found[0].comparison
-    gold, predicted = map(result_tables.count, (first.scores.gold, first.scores.predicted))
+    gold, predicted = map(result_tables.count, entry_counts(first))
     yield Text.assemble(
         (f"{len(found)} choices side by side", "bold"),
         f"\nentries {first.entries or WHOLE}: {gold} gold, {predicted} predicted",
