@@ -272,7 +272,8 @@ class Alignment:
         """Distance of each gold item from each predicted item, in [0, 1]; shape (n, m).
 
         All distances are computed on first access, whether or not the matching needed them. The distance is NaN if two
-        items cannot be compared: null items that count as absent, and items at different positions of `prefixItems`.
+        items cannot be compared: null items that count as absent, repeated items of a list that is matched with `set`,
+        and items at different positions of `prefixItems`.
 
         Raises:
             DataError: The comparison was read from JSON.
@@ -314,8 +315,8 @@ class Alignment:
     def w1(self) -> float | None:
         """Wasserstein distance of order 1 between the lists, in [0, 1], regardless of the matching.
 
-        All items of a list have the same mass, and each list has mass 1. None if a list is empty or a distance is
-        undefined.
+        All items of a list have the same mass, and each list has mass 1. Repeated items count once if the lists are
+        matched with `set`. None if a list is empty or a distance is undefined.
         """
         from arbitre.matching.transport import transport  # noqa: PLC0415  (loads POT, which only this needs)
         from arbitre.matching.transport_options import TransportOptions  # noqa: PLC0415
@@ -331,8 +332,8 @@ class Alignment:
         """OSPA distance of order 1 with cut-off 1 between the lists, in [0, 1], regardless of the matching.
 
         It is the cost of the optimal assignment, in which an item without partner costs 1, divided by the size of the
-        longer list (Schuhmacher et al., 2008). None if a distance is undefined. Where both exist, w1 <= ospa; the
-        difference is the cost of the different lengths.
+        longer list (Schuhmacher et al., 2008). Repeated items count once if the lists are matched with `set`. None if a
+        distance is undefined. Where both exist, w1 <= ospa; the difference is the cost of the different lengths.
         """
         quality = self._qualities
         if quality is None:
