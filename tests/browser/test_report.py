@@ -484,7 +484,7 @@ def test_the_script_writes_numbers_as_python_does(visit, reports):
     chosen = random.Random(5)  # noqa: S311
     values = [chosen.choice((1, -1)) * chosen.randint(0, 2**20) / 2 ** chosen.randint(0, 20) for _ in range(500)]
     values += [chosen.uniform(-1e9, 1e9) for _ in range(100)] + [0.125, 0.375, -0.125, -0.001, 0.0, 9999.995, 1e15]
-    basics = PAGE.joinpath("script", "page.js").read_text(encoding="utf-8")
+    basics = PAGE.joinpath("shared", "page.js").read_text(encoding="utf-8")
     for name, language in (("hasty", Language.EN), ("fr", Language.FR)):
         page = visit(reports(name))
         for digits in (0, 1, 2, 4):

@@ -15,8 +15,8 @@ from arbitre.report.document_tree import shown_schema
 
 pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
-PAGE = files("arbitre.report").joinpath("page", "script")
-USED = ("page", "text", "schema_check", "keeping")
+PAGE = files("arbitre.report").joinpath("page", "shared")
+USED = ("page", "text", "schema_check", "decisions")
 PERSON = {
     "type": "object",
     "required": ["name"],

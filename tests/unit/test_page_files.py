@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import TopologicalSorter
 from importlib.resources import files
 from itertools import chain
 
@@ -13,8 +14,7 @@ from tests.unit import test_queue_page, test_report_html
 
 from arbitre.inputs.csv_table import BOOLEANS
 from arbitre.language import catalogue
-from arbitre.report.render import SCRIPT, STYLE
-from arbitre.report.standalone import QUEUE_SCRIPT, QUEUE_STYLE
+from arbitre.report.standalone import parts
 
 pytestmark = pytest.mark.slow
 
@@ -40,10 +40,20 @@ def declared(script):
 class PageFiles:
     """The files of a page, in their order, and a function that renders the page."""
 
-    scripts: tuple[str, ...]
-    styles: tuple[str, ...]
-    templates: tuple[str, ...]
+    name: str
     rendered: object
+
+    @cached_property
+    def scripts(self):
+        return parts(self.name, "js")
+
+    @cached_property
+    def styles(self):
+        return parts(self.name, "css")
+
+    @cached_property
+    def templates(self):
+        return parts(self.name, "j2")
 
     @cached_property
     def text(self):
@@ -64,20 +74,22 @@ class PageFiles:
         modules = [files("arbitre.report").joinpath(f"{name}.py").read_text(encoding="utf-8") for name in MAKERS]
         return set(re.findall(r"[\w-]+", "".join([self.script, *map(read, self.templates), *modules])))
 
+    def users(self, file):
+        """The scripts that use a name of a script."""
+        uses = re.compile(
+            "|".join(rf"(?<![.\w]){name}" + (r"\b" if name.isupper() else r"\(") for name in self.names[file])
+        )
+        local = "const {}\\b".format
+        return {
+            other
+            for other in self.scripts
+            if other != file
+            and any(not re.search(local(found.rstrip("(")), read(other)) for found in uses.findall(read(other)))
+        }
 
-SECTIONS = sorted(f"sections/{file.name}" for file in PAGE.joinpath("sections").iterdir())
-REPORT = PageFiles(
-    tuple(f"script/{name}.js" for name in SCRIPT),
-    tuple(f"style/{name}.css" for name in STYLE),
-    ("report.html.j2", *SECTIONS),
-    test_report_html.made,
-)
-QUEUE = PageFiles(
-    tuple(f"{name}.js" for name in QUEUE_SCRIPT),
-    tuple(f"{name}.css" for name in QUEUE_STYLE),
-    ("queue.html.j2",),
-    test_queue_page.page,
-)
+
+REPORT = PageFiles("report", test_report_html.made)
+QUEUE = PageFiles("queue", test_queue_page.page)
 PAGES = pytest.mark.parametrize("page", [REPORT, QUEUE], ids=["report", "queue"])
 
 
@@ -91,8 +103,8 @@ def test_the_files_are_short_documented_and_included(page):
 
 
 def test_every_file_belongs_to_a_page():
-    used = {*REPORT.scripts, *REPORT.styles, *QUEUE.scripts, *QUEUE.styles}
-    held = {f"{room}/{file.name}" for room in ("script", "style", "queue") for file in PAGE.joinpath(room).iterdir()}
+    used = {file for page in (REPORT, QUEUE) for file in (*page.scripts, *page.styles, *page.templates)}
+    held = {f"{room.name}/{file.name}" for room in PAGE.iterdir() for file in room.iterdir()}
     assert held == used
 
 
@@ -115,16 +127,11 @@ def test_scripts_declare_each_name_once(page):
 
 
 @PAGES
-def test_scripts_use_only_earlier_ones(page):
-    later = [
-        (earlier, name)
-        for place, file in enumerate(page.scripts)
-        for earlier in page.scripts[:place]
-        for name in page.names[file]
-        if re.search(rf"(?<![.\w]){name}" + (r"\b" if name.isupper() else r"\("), read(earlier))
-        and not re.search(rf"const {name}\b", read(earlier))  # a local name
-    ]
-    assert later == []
+def test_shared_scripts_use_none_of_a_page_and_no_two_scripts_use_each_other(page):
+    users = {file: page.users(file) for file in page.scripts}
+    own = [file for file in page.scripts if not file.startswith("shared/")]
+    assert [(file, other) for file in own for other in users[file] if other.startswith("shared/")] == []
+    assert len(tuple(TopologicalSorter(users).static_order())) == len(page.scripts)
 
 
 @PAGES
@@ -140,7 +147,7 @@ def test_the_strings_of_the_scripts_are_in_the_page(page):
 
 
 def test_the_page_reads_the_same_words_as_booleans():
-    words = re.findall(r'\["(true|false)", "([A-Z ]+)"\]', read("script/decisions_file.js"))
+    words = re.findall(r'\["(true|false)", "([A-Z ]+)"\]', read("report/decision_files.js"))
     assert {word: raw == "true" for raw, listed in words for word in listed.split()} == BOOLEANS
 
 
@@ -154,3 +161,12 @@ def test_every_class_of_the_style_sheets_is_used():
     used = {(file, word) for page in (REPORT, QUEUE) for file in page.styles for word in page.words}
     assert len(styled) > 100
     assert styled - used == set()
+
+
+@PAGES
+def test_the_shared_style_is_used_by_both_pages(page):
+    own = [read(file) for file in (*page.scripts, *page.templates)]
+    shared = [read(file) for file in page.styles if file.startswith("shared/")]
+    classes = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", "".join(shared)))
+    assert len(classes) > 20
+    assert classes - set(re.findall(r"[\w-]+", "".join(own))) == set()

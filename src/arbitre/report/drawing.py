@@ -1,6 +1,6 @@
 """Draws SVG of a given width: marks, text of known width, and labels that stay distinct and do not overlap.
 
-Marks have classes, which `page/style/charts.css` styles. On the page they stay, so that a chart follows the theme. In
+Marks have classes, which `page/report/charts.css` styles. On the page they stay, so that a chart follows the theme. In
 files, the same style is written as attributes, in the light colours, which every program that reads SVG understands.
 
 Text is measured with the widths of Helvetica, which Arial and Liberation Sans share.
@@ -294,7 +294,10 @@ _COLOUR: Final = re.compile(r"(--[\w-]+): light-dark\((#\w+),")
 @cache
 def _style() -> dict[str, dict[str, str]]:
     """Return the attributes of each class of the charts, and of all text, in light colours."""
-    sheets = [files("arbitre.report").joinpath("page", "style", f"{name}.css") for name in ("palette", "charts")]
+    sheets = (
+        files("arbitre.report").joinpath("page", *name)
+        for name in (("shared", "palette.css"), ("report", "charts.css"))
+    )
     palette, charts = (re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.DOTALL) for sheet in sheets)
     colours = dict(_COLOUR.findall(palette + charts))
     found: dict[str, dict[str, str]] = {}

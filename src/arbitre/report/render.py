@@ -213,32 +213,6 @@ MOST_COLUMNS: Final = 4
 MOST_PAIRED: Final = 6
 """Maximum number of systems whose tests are listed pair by pair; those of more systems are shown as a matrix."""
 
-STYLE: Final = (
-    *("palette", "page", "answer", "pane", "example", "decide", "sections", "tables", "charts", "controls", "map"),
-    *("entry", "difference", "matrix", "phone", "print"),
-)
-"""Style sheets in cascade order."""
-
-SCRIPT: Final = (
-    *("page", "theme", "tables", "sections", "copying", "text", "difference", "schema_check", "keeping"),
-    *(
-        "shares",
-        "state",
-        "filters",
-        "address",
-        "fields",
-        "entry",
-        "map",
-        "list",
-        "matrix",
-        "document",
-        "explorer",
-        "table",
-    ),
-    *("example", "decide", "decisions_file", "causes", "search", "route", "print"),
-)
-"""Script files, concatenated into one module; each uses only the ones before it."""
-
 
 def render_page(view: View, language: Language = Language.EN) -> str:
     """Render a view as an HTML page; equal views give identical bytes."""
@@ -248,10 +222,8 @@ def render_page(view: View, language: Language = Language.EN) -> str:
     several = len(subjects) > 1
     causes = [cause for one in subjects if one["causes"] for cause in one["causes"]["rows"]]
     return render(
-        "report.html.j2",
+        "report",
         language,
-        style=[f"style/{name}" for name in STYLE],
-        script=[f"script/{name}" for name in SCRIPT],
         data=_data(plain, language, several=several),
         filters=_filters,
         values={

@@ -24,42 +24,40 @@ from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import compact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from arbitre.values import Json
 
     _Filters = Callable[[Language], Mapping[str, Callable[..., Any]]]
 
 
+_PAGES: Final = files("arbitre.report").joinpath("page")
+
+
 def render(
-    template: str,
+    page: str,
     language: Language,
     *,
-    style: Sequence[str],
-    script: Sequence[str],
     data: Json,
     values: Mapping[str, Any],
     filters: _Filters = lambda _: {},
 ) -> str:
-    """Render a template in the folder `page`.
+    """Render a page from its folder in `page` and from the folder `shared`.
 
     Args:
-        template: Name of the template. It inserts `policy`, `style`, `data` and `script`.
+        page: Name of the folder. Its template `main.html.j2` inserts `policy`, `style`, `data` and `script`: the style
+            sheets and the scripts of both folders, joined into one text each.
         language: Language of the page.
-        style: Names of the style sheets, without `.css`, in cascade order.
-        script: Names of the script files, without `.js`. They are concatenated into one module; each uses only the
-            ones before it.
         data: JSON for the script.
         values: Additional variables for the template.
         filters: Function that takes a language and returns additional filters for the template.
     """
-    styles = "".join(_part(f"{name}.css") for name in style)
-    scripts = "".join(_part(f"{name}.js") for name in script)
+    styles, scripts = ("".join(map(_part, parts(page, ending))) for ending in ("css", "js"))
     policy = (
         f"default-src 'none'; style-src {_hash(styles)}; script-src {_hash(scripts)}; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
     )
-    compiled = _environment(language, filters).get_template(template)
+    compiled = _environment(language, filters).get_template(f"{page}/main.html.j2")
     return compiled.render(
         values,
         lang=language.value,
@@ -90,8 +88,29 @@ def _environment(language: Language, filters: _Filters) -> Environment:
 
 
 @cache
+def parts(page: str, ending: str) -> tuple[str, ...]:
+    """Return the files of a page with an ending, in the order in which they are joined.
+
+    Those of the folder `shared` come first, in alphabetical order. Those of the page follow, in the same order, but
+    `main` is last: it starts the scripts and prevails in the style.
+
+    >>> parts("queue", "css")
+    ('shared/page.css', 'shared/palette.css', 'shared/values.css', 'queue/panes.css', 'queue/main.css')
+    """
+    main = f"main.{ending}"
+    return tuple(
+        f"{folder}/{name}"
+        for folder in ("shared", page)
+        for name in sorted(
+            (one.name for one in _PAGES.joinpath(folder).iterdir()), key=lambda name: (name == main, name)
+        )
+        if name.endswith(f".{ending}")
+    )
+
+
+@cache
 def _part(name: str) -> str:
-    return files("arbitre.report").joinpath("page", *name.split("/")).read_text(encoding="utf-8")
+    return _PAGES.joinpath(*name.split("/")).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:
@@ -117,19 +136,6 @@ def embedded(value: Json) -> str:
     return text
 
 
-QUEUE_STYLE: Final = (
-    *(f"style/{name}" for name in ("palette", "page", "tables", "controls", "difference", "phone")),
-    *(f"queue/{name}" for name in ("pane", "editor", "queue")),
-)
-"""Style sheets in cascade order: those of the report that the page needs, and its own."""
-
-QUEUE_SCRIPT: Final = (
-    *(f"script/{name}" for name in ("page", "theme", "text", "difference", "schema_check", "keeping")),
-    *(f"queue/{name}" for name in ("decisions", "values", "source", "annotators", "form", "case", "list", "accept")),
-    *(f"queue/{name}" for name in ("files", "review")),
-)
-"""Script files; each uses only the ones before it."""
-
 _QUEUE_STRINGS: Final = (
     *("queue.", "check.", "theme."),
     *("js.all", "js.cut", "js.more", "js.empty", "js.nothing", "js.field", "js.folded"),
@@ -149,10 +155,8 @@ def render_queue(queue: Mapping[str, Any], version: str, language: Language = La
     say = Translator(language)
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(_QUEUE_STRINGS)}
     return render(
-        "queue.html.j2",
+        "queue",
         language,
-        style=QUEUE_STYLE,
-        script=QUEUE_SCRIPT,
         data={"language": language.value, "strings": strings, "glyphs": {}, **queue},
         values={
             "version": version,
