@@ -228,6 +228,7 @@ def render_page(view: View, language: Language = Language.EN) -> str:
         filters=_filters,
         values={
             "view": plain,
+            "version": plain["version"],
             "title": sentences.title(plain, say),
             "several": several,
             "explored": any(one["explorer"] for one in subjects),
