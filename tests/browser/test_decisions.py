@@ -367,6 +367,21 @@ def test_an_example_without_a_decision_keeps_what_was_typed(visit, several):
     assert count(page).startswith("1 decision: gold is wrong 0, prediction is wrong 0, unsure 1")
 
 
+def test_a_file_without_notes_keeps_those_of_the_examples(visit, several, tmp_path):
+    page = visit(report(several))
+    start_reviewing(page)
+    page.keyboard.press("3")
+    path = save(page, "CSV", tmp_path)
+    later = visit(report(several))
+    later.locator("#c-list a").first.focus()
+    later.keyboard.press("r")
+    later.keyboard.type("see the scan")
+    later.locator(".decisions input[type=file]").set_input_files(path)
+    expect(later.locator(".decisions > span").first).to_contain_text("1 decision")
+    expect(decision(later).get_by_label("Note")).to_have_value("see the scan")
+    assert [row["note"] for row in rows(save(later, "CSV", tmp_path))] == ["see the scan"]
+
+
 def test_the_values_of_the_other_systems_can_be_chosen(visit, several):
     page = visit(report(several))
     to_example(page, "d01 /people/1/town")
@@ -423,7 +438,7 @@ def test_an_exported_file_is_loaded_in_another_browser(visit, several, tmp_path,
     later = visit(report(several))
     later.locator(".decisions input[type=file]").set_input_files(path)
     expect(later.locator(".decisions > span").first).to_have_text(count(page))
-    expect(later.locator(".decisions .note")).to_contain_text("Earlier decisions replaced: 0.")
+    expect(later.locator(".decisions .note")).to_contain_text("Earlier decisions and notes replaced: 0.")
     assert save(later, form, tmp_path).read_text(encoding="utf-8") == text
     path.write_text(text.replace("Xqazw", "Xqaaa"), encoding="utf-8")
     third = visit(report(several))
@@ -553,7 +568,7 @@ def test_nulls_are_corrected_to_values_and_values_to_nulls(visit, tmp_path, form
     if form == "CSV":  # an earlier version exported no value in place of null
         path.write_text(path.read_text(encoding="utf-8").replace("null,2,2", ",2,2"), encoding="utf-8")
         page.locator(".decisions input[type=file]").set_input_files(path)
-        expect(page.locator(".decisions .note")).to_contain_text("2. Earlier decisions replaced: 0.")
+        expect(page.locator(".decisions .note")).to_contain_text("2. Earlier decisions and notes replaced: 0.")
         assert [row["gold"] for row in rows(save(page, form, tmp_path))] == ["null", "1"]
 
 

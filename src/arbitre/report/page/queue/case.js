@@ -2,14 +2,13 @@
 
 const kindOf = (raw) => say(`queue.kind.${typeOf(exact(raw))}`);
 const proposed = () => make("em", { class: "tag" }, say("queue.proposed"));
-const keyed = (key) => make("kbd", { "aria-hidden": "true" }, key);
 // The decision of a disagreement, as text.
 const outcome = (one) => {
   const decision = decided.get(one.id);
   const above = settledBy(one);
   if (!decision) {
     if (above) return say("queue.settled", { pointer: plain(brief(above.pointer)) });
-    return say(kept(typedOn(one)) ? "queue.typed" : "queue.open");
+    return say(store.typedFor(one.id) ? "queue.typed" : "queue.open");
   }
   return decision.by ? say("queue.by", { name: plain(decision.by) }) : say("queue.by.nobody");
 };
@@ -30,7 +29,7 @@ const obstacle = (one, raw) => {
 const editor = (one, accept, discard) => {
   const schema = schemaOf(one);
   const decision = decided.get(one.id);
-  const before = kept(typedOn(one));
+  const before = store.typedFor(one.id);
   const choice = one.choices[0]?.raw ?? null;
   const start = (before && typed(before)) || (decision ? decision.raw : null) || choice || blank(schema);
   const said = make("p", { class: "said", id: "q-problem", role: "alert" });
@@ -40,7 +39,7 @@ const editor = (one, accept, discard) => {
     insisted = null;
     said.textContent = "";
     const raw = inner.read();
-    keep(typedOn(one), raw ?? inner.written?.() ?? inner.read(true));
+    store.keepTyped(one.id, raw ?? inner.written?.() ?? inner.read(true));
   };
   const asForm = (raw) => {
     inner = control(
@@ -84,7 +83,7 @@ const editor = (one, accept, discard) => {
       box.querySelector("[aria-invalid=true]")?.focus();
       return;
     }
-    keep(typedOn(one), "");
+    store.keepTyped(one.id, "");
     accept(raw);
   };
   asForm(start);
@@ -196,16 +195,14 @@ const decisionPane = (one, { settle, withdraw, discard, changed }) => {
         make("small", {}, kindOf(decision.raw)),
       )
     : null;
-  if (kept(typedOn(one))) {
+  if (store.typedFor(one.id)) {
     slot.append(editor(one, settle, discard));
     opener.setAttribute("aria-expanded", "true");
   }
   const note = make("textarea", { id: "q-note", rows: 2 });
-  note.value = decision ? decision.note : kept(noteOn(one));
+  note.value = store.noteFor(one.id);
   note.addEventListener("input", () => {
-    const now = decided.get(one.id);
-    if (now) decided.set(one.id, { ...now, note: note.value.trim() });
-    else keep(noteOn(one), note.value.trim());
+    store.keepNote(one.id, note.value.trim());
     changed();
   });
   const undone = button([keyed("w"), " ", say("queue.withdraw")], withdraw, {

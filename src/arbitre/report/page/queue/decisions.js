@@ -1,6 +1,5 @@
 // Decisions by the id of their disagreement. Values are JSON texts, so that no number is rounded.
 
-const decided = new Map(); // id -> { raw: JSON text, or null to leave the value out; by; note }
 const cases = new Map(data.disagreements.map((one) => [one.id, one]));
 
 const proposalOf = ({ choices }) => (choices[0]?.proposed ? choices[0].raw : null);
@@ -23,14 +22,13 @@ const hasMajority = ({ choices, absent }) => {
   return 2 * own > votes;
 };
 
-const record = ({ id, fingerprint }) => {
-  const { raw, by, note } = decided.get(id);
+const lineOf = (id, { raw, by, note }) => {
   const parts = [`"id": ${JSON.stringify(id)}`, raw === null ? '"absent": true' : `"value": ${raw}`];
   parts.push(`"by": ${JSON.stringify(by)}`);
   if (note) parts.push(`"note": ${JSON.stringify(note)}`);
-  return `{${parts.join(", ")}, "fingerprint": ${JSON.stringify(fingerprint)}}\n`;
+  return `{${parts.join(", ")}, "fingerprint": ${JSON.stringify(cases.get(id).fingerprint)}}`;
 };
-const records = () => data.disagreements.filter((one) => decided.has(one.id)).map(record);
+const records = () => data.disagreements.filter(({ id }) => decided.has(id)).map(({ id }) => `${lineOf(id, decided.get(id))}\n`);
 
 // Reads a decision from a line. Throws an error if it is none.
 const parsed = (line) => {
@@ -40,52 +38,25 @@ const parsed = (line) => {
   const raw = found.absent === true ? null : members(line).value;
   return { id: found.id, fingerprint: found.fingerprint, raw, by: given("by"), note: given("note") };
 };
-// Takes over the line of a decision that was made in another tab or earlier; withdraws the decision without one.
-const adopt = (id, line) => {
-  if (!line) decided.delete(id);
-  else if (cases.has(id)) {
-    const { raw, by, note } = parsed(line);
-    decided.set(id, { raw, by, note });
-  }
+const ofThisQueue = (line) => {
+  const { id, raw, by, note } = parsed(line);
+  return cases.has(id) ? [id, { raw, by, note }] : null;
 };
-const madeHere = () =>
-  new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, record(one).trim()]));
+const isSameRaw = (a, b) => isSame(a.raw, b.raw);
 const keyOf = (queue) => `arbitre-queue-${queue}`;
-const { kept, keep, store, isStored, restore, listen } = keeping(keyOf(data.key), madeHere, adopt);
-const nameOn = "-name"; // the name of the reviewer
+// Each decision is { raw, by, note }; `raw` is a JSON text, or null to leave the value out.
+const store = decisionStore(keyOf(data.key), { written: lineOf, read: ofThisQueue, same: isSameRaw });
+const decided = store.made;
 const madeOn = "-made"; // the digest that the decisions in the page had when they were last loaded
-const noteOn = ({ id }) => `-note-${id}`; // the note on a disagreement that is not decided
-const typedOn = ({ id }) => `-typed-${id}`; // a value that was typed and not accepted, as JSON text or as it was typed
 // Copies the notes, typed values and reviewer name of the previous queue at this address. Returns its decisions as JSON
 // lines, and its digest (see `madeOn`); both are empty if there was no previous queue, or if it is the same queue.
 const addressKey = `at-${globalThis.location.pathname}`;
 const takePrevious = () => {
-  const before = kept("", keyOf(addressKey));
-  keep("", data.key, keyOf(addressKey));
+  const before = store.kept("", keyOf(addressKey));
+  store.keep("", data.key, keyOf(addressKey));
   if (before === "" || before === data.key) return { lines: "", made: "" };
-  for (const name of [nameOn, ...data.disagreements.flatMap((one) => [noteOn(one), typedOn(one)])])
-    if (!kept(name)) keep(name, kept(name, keyOf(before)));
-  return { lines: kept("", keyOf(before)), made: kept(madeOn, keyOf(before)) };
-};
-
-// Steps that can be undone, each as the decisions before it by id, with null for none.
-const steps = [];
-const put = (id, decision) => {
-  const note = decided.get(id)?.note ?? kept(noteOn({ id }));
-  if (decision) decided.set(id, { ...decision, note });
-  else decided.delete(id);
-  keep(noteOn({ id }), decision ? "" : note);
-};
-// Changes decisions in one step: [id, { raw, by }], or null to withdraw the decision. Notes stay as they are.
-const change = (changes) => {
-  steps.push(changes.map(([id]) => [id, decided.get(id) ?? null]));
-  for (const [id, decision] of changes) put(id, decision);
-};
-// Takes back the last step. Returns its ids.
-const takeBack = () => {
-  const step = steps.pop() ?? [];
-  for (const [id, before] of step) put(id, before);
-  return step.map(([id]) => id);
+  store.inherit(keyOf(before), data.disagreements.map(({ id }) => id));
+  return { lines: store.kept("", keyOf(before)), made: store.kept(madeOn, keyOf(before)) };
 };
 
 // Loads the decisions in JSON lines that match the queue. Returns their ids, the decisions and notes that they replaced
@@ -112,15 +83,11 @@ const take = (whole, obstacleTo) => {
     }
     if (obstacleTo(one, decision.raw)) {
       result.refused.push(line);
-      if (decision.raw !== null && !decided.has(id) && !kept(typedOn(one))) keep(typedOn(one), decision.raw);
+      if (decision.raw !== null && !decided.has(id) && !store.typedFor(id)) store.keepTyped(id, decision.raw);
       continue;
     }
-    const before = decided.get(id);
-    const same = !before || isSame(before.raw, decision.raw);
-    const note = before ? before.note : kept(noteOn(one));
-    if (!same || (note && decision.note && note !== decision.note))
-      result.replaced.push(before ? record(one).trim() : JSON.stringify({ id, note }));
-    decided.set(id, { ...decision, note: decision.note || (same ? note : "") });
+    const before = decided.has(id) ? lineOf(id, decided.get(id)) : JSON.stringify({ id, note: store.noteFor(id) });
+    if (store.take(id, decision)) result.replaced.push(before);
     result.loaded.add(id);
   }
   return result;

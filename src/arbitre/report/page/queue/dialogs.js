@@ -75,18 +75,14 @@ const tellFile = (...parts) => at("q-file-said").replaceChildren(...parts);
 // Writes the decisions to a file. `named` is called if the name of the reviewer is missing.
 const exported = (unnamed, changed) => {
   const name = at("q-name").value.trim();
-  const anonymous = [...decided].filter(([, decision]) => !decision.by);
   if (!decided.size) return tell(say("queue.none.decided"));
-  if (anonymous.length && !name) {
+  if (!store.sign(name)) {
     tell(say("queue.name.missing"));
     return unnamed();
   }
-  for (const [id, decision] of anonymous) decided.set(id, { ...decision, by: name });
-  const url = URL.createObjectURL(new Blob(records(), { type: "application/jsonl" }));
-  make("a", { href: url, download: "decisions.jsonl" }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // some browsers start the download later
+  saveAs("decisions.jsonl", records().join(""), "application/jsonl");
   changed();
-  const open = data.disagreements.filter((one) => !decided.has(one.id) && kept(typedOn(one))).length;
+  const open = data.disagreements.filter((one) => !decided.has(one.id) && store.typedFor(one.id)).length;
   return tell(say("queue.exported", { n: decided.size }), open ? ` ${say("queue.exported.typed", { n: open })}` : "");
 };
 const REASONS = { "queue.replaced": "queue.replaced.why", "queue.refused": "queue.refused.why", "queue.stale": "queue.stale.why", "queue.unreadable": "queue.unreadable.why" };

@@ -57,16 +57,10 @@ const blank = (schema) => {
   const parts = (way.required ?? []).map((key) => [key, blank(way.properties?.[key] ?? true)]);
   return objectText(parts.map(([key, raw]) => [key, raw ?? '""']));
 };
-const objectText = (parts) => `{${parts.map(([key, raw]) => `${JSON.stringify(key)}: ${raw}`).join(", ")}}`;
 const every = (texts, written) => (texts.includes(null) ? null : written(texts));
 
 let controls = 0;
 const identity = () => `q-control-${(controls += 1)}`;
-const button = (label, pressed, attributes = {}) => {
-  const made = make("button", { type: "button", ...attributes }, label);
-  made.addEventListener("click", pressed);
-  return made;
-};
 // A control that shows what is wrong with its value while it is typed.
 const checking = (schema, input, read, changed) => {
   const id = identity();

@@ -8,7 +8,7 @@ const filterAt = (name) => at(`q-${name}`);
 const stateOf = (one) => {
   if (decided.has(one.id)) return "decided";
   if (settledBy(one)) return "settled";
-  return kept(typedOn(one)) ? "typed" : kept(noteOn(one)) ? "noted" : "undecided";
+  return store.typedFor(one.id) ? "typed" : store.noteFor(one.id) ? "noted" : "undecided";
 };
 const SIGNS = { decided: "●", settled: "◍", typed: "◐", noted: "◔", undecided: "○" };
 // A short name for a place: the entry, by its first text, and the place in it.
@@ -138,7 +138,7 @@ const printed = () => {
     return [
       [...one.choices.map((choice) => line(spaced(choice.value), named(choice.annotators))), lacking],
       line(value, outcome(one)),
-      visible(decision?.note ?? kept(noteOn(one))),
+      visible(store.noteFor(one.id)),
     ].map((content) => make("td", {}, content));
   };
   const heads = ["queue.accept.place", "queue.accept.readings", "queue.decision", "queue.note"];

@@ -64,11 +64,11 @@ const showCase = () => {
     if (pane.scrollTop !== top) pane.scrollTop = top;
 };
 const showStored = () => {
-  at("q-stored").textContent = say(isStored() ? "queue.stored" : "queue.unstored");
+  at("q-stored").textContent = say(store.isStored() ? "queue.stored" : "queue.unstored");
 };
 // Stores the decisions, and takes over those of other tabs.
 const storeAll = () => {
-  const changed = store();
+  const changed = store.save();
   showStored();
   if (!changed.length) return;
   tell(say("queue.elsewhere", { n: changed.length }));
@@ -95,12 +95,13 @@ const advance = () => {
   at("q-title").focus();
   return at("q-said").append(` ${say("queue.finished")}`);
 };
+const decisionOn = ({ id }, raw) => [id, { raw, by: at("q-name").value.trim(), note: store.noteFor(id) }];
 const decide = (raw) => {
   const one = view.current;
   const wrong = obstacle(one, raw);
   if (wrong) return tell(wrong);
-  change([[one.id, { raw, by: at("q-name").value.trim() }]]);
-  keep(typedOn(one), "");
+  store.change([decisionOn(one, raw)]);
+  store.keepTyped(one.id, "");
   storeAll();
   tell(
     say("queue.just.decided", {
@@ -112,19 +113,19 @@ const decide = (raw) => {
 };
 const withdraw = () => {
   if (!decided.has(view.current.id)) return;
-  change([[view.current.id, null]]);
+  store.change([[view.current.id, null]]);
   storeAll();
   showCase();
   tell(say("queue.just.withdrawn"));
   at("q-title").focus();
 };
 const discard = () => {
-  keep(typedOn(view.current), "");
+  store.keepTyped(view.current.id, "");
   showCase();
   at("q-title").focus();
 };
 const undo = () => {
-  const ids = takeBack();
+  const ids = store.undo();
   if (!ids.length) return tell(say("queue.nothing.undone"));
   const one = cases.get(ids[0]);
   if (!view.found.includes(one)) {
@@ -147,8 +148,7 @@ const show = (name, { push = true } = {}) => {
   if (push) remember();
 };
 const acceptAll = (chosen) => {
-  const by = at("q-name").value.trim();
-  change(chosen.map((one) => [one.id, { raw: proposalOf(one), by }]));
+  store.change(chosen.map((one) => decisionOn(one, proposalOf(one))));
   storeAll();
   show("");
   tell(say("queue.just.accepted", { n: chosen.length }));
@@ -234,15 +234,14 @@ const start = () => {
     data.disagreements.map((one) => one.document),
   );
   for (const name of FILTERS) filterAt(name).addEventListener("change", filtered);
-  restore();
+  store.restore();
   const { lines, made } = takePrevious();
   // The decisions in the page replace those of earlier visits, but only once, as some may have been withdrawn since.
-  const toLoad = lines + ([made, kept(madeOn)].includes(data.made) ? "" : data.decisions);
+  const toLoad = lines + ([made, store.kept(madeOn)].includes(data.made) ? "" : data.decisions);
   const hasList = toLoad !== "" && load(toLoad);
-  keep(madeOn, data.made);
-  at("q-name").value ||= kept(nameOn);
-  at("q-name").addEventListener("input", () => keep(nameOn, at("q-name").value.trim()));
-  listen(update);
+  store.keep(madeOn, data.made);
+  store.keepName(at("q-name"));
+  store.listen(update);
   document.addEventListener("keydown", pressed);
   at("q-list").addEventListener("keydown", along);
   at("q-list").parentNode.addEventListener("scroll", scrolled, { passive: true });

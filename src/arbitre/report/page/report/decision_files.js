@@ -51,7 +51,7 @@ const operationsOf = (own) => {
   const op = own.gold === null ? "add" : own.value === null ? "remove" : "replace";
   const more = [runOf(own), ...givenTexts({ ...own, at: own.path }, ["system", "at", "creates", "gold_pointer", "predicted_pointer", "note", "by"]), ...givenValues(own, ["predicted"])];
   const change = [["op", JSON.stringify(op)], path, ...(op === "remove" ? [] : [["value", own.value]]), ...more];
-  return [...(op === "add" ? [] : [objectOf([["op", '"test"'], path, ["value", own.gold]])]), objectOf(change)];
+  return [...(op === "add" ? [] : [objectText([["op", '"test"'], path, ["value", own.gold]])]), objectText(change)];
 };
 // The patches and the other decisions: those that change nothing, and those on a place that the patch changes already,
 // for another run. Items of lists are removed last, from the end, so that no pointer changes before its turn.
@@ -62,7 +62,7 @@ const containersOf = (own, created) => {
     const path = tokens.slice(0, tokens.length - types.length + at).join("/");
     if (created.has(path)) return [];
     created.add(path);
-    return [objectOf([["op", '"add"'], ["path", JSON.stringify(path)], ["value", type === "array" ? "[]" : "{}"], ["container", "true"]])];
+    return [objectText([["op", '"add"'], ["path", JSON.stringify(path)], ["value", type === "array" ? "[]" : "{}"], ["container", "true"]])];
   });
 };
 const changeOf = ({ document, pointer, gold, value }) => JSON.stringify([document, pointer, ...(gold === null && pointer.endsWith("/-") ? [value] : [])]);
@@ -82,7 +82,7 @@ const patchText = () => {
   });
   const others = all
     .filter((own) => !changes.includes(own))
-    .map((own) => objectOf([["pointer", JSON.stringify(own.pointer)], runOf(own), ...givenTexts({ ...own, at: own.path }, ["document", "decision", "system", "at", "creates", "gold_pointer", "predicted_pointer", "note", "by"]), ...givenValues(own, VALUES)]));
+    .map((own) => objectText([["pointer", JSON.stringify(own.pointer)], runOf(own), ...givenTexts({ ...own, at: own.path }, ["document", "decision", "system", "at", "creates", "gold_pointer", "predicted_pointer", "note", "by"]), ...givenValues(own, VALUES)]));
   const block = (lines, ends) => (lines.length ? `${ends[0]}\n${lines.join(",\n")}\n ${ends[1]}` : ends);
   return `{\n "format": ${JSON.stringify(FORMAT)},\n "report": ${JSON.stringify(reportName())},\n "patches": ${block(patches, "{}")},\n "others": ${block(others.map((one) => `  ${one}`), "[]")}\n}\n`;
 };
@@ -150,28 +150,19 @@ const takeDecisions = (found) => {
       result.refused.push(given);
       continue;
     }
-    const before = judged.get(id);
-    if (before && (before.decision !== own.decision || !isSame(before.value, own.value))) result.replaced += 1;
-    judged.set(id, own);
+    result.replaced += Number(store.take(id, own));
     result.loaded += 1;
   }
   return result;
 };
 
-const saveAs = (name, whole, type) => {
-  const url = URL.createObjectURL(new Blob([whole], { type }));
-  make("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // some browsers start the download later
-};
 // Exports the decisions, with the name of the reviewer.
 const exportDecisions = (name, textOf, type) => {
-  const unnamed = [...judged].filter(([, own]) => !own.by);
   if (!judged.size) return announce(say("decide.none"));
-  if (unnamed.length && !reviewer()) {
+  if (!store.sign(reviewer())) {
     announce(say("decide.name.missing"));
     return nameInput.focus();
   }
-  for (const [id, own] of unnamed) judged.set(id, { ...own, by: reviewer() });
   storeJudged();
   saveAs(name, textOf(), type);
   return announce(say("decide.exported", { n: amount(judged.size), file: name }));
@@ -202,7 +193,6 @@ const decisionsSummary = () => {
   };
   const file = make("input", { type: "file", class: "unseen", accept: ".csv,.json", "aria-label": say("decide.load") });
   file.addEventListener("change", () => importDecisions(file));
-  nameInput.value ||= keeper.kept("-name");
   return make(
     "section",
     { class: "decisions", "aria-label": say("decide.decisions") },

@@ -2,12 +2,9 @@
 
 const CHOICES = ["gold is wrong", "prediction is wrong", "unsure"]; // by key from 1 on, as in the files
 const [GOLD_WRONG] = CHOICES;
-// id -> { document, run, pointer, creates, gold_pointer, predicted_pointer, path, system, decision, gold, predicted, value, note, by }. Values are JSON texts, so that no
-// number is rounded, and null for none. The pointer is null if the place in gold is unknown; the run is "" for none.
-const judged = new Map();
-
 const rawOf = (one, side) => (side in one ? text(one[side], true) : null);
-// The decision on an example before it is made. Its place in gold is a pointer of RFC 6901.
+// The decision on an example before it is made. Its place in gold is a pointer of RFC 6901, or null if it is unknown.
+// Values are JSON texts, so that no number is rounded, and null for none.
 const blankOf = (one, system) => ({
   document: one.id,
   run: one.run ?? "",
@@ -32,14 +29,13 @@ const idOf = ({ document, run, pointer, gold_pointer, predicted_pointer, path, g
 };
 const nameOf = ({ document, run }) => (run ? `${document}/${run}` : document);
 
-const objectOf = (parts) => `{${parts.map(([key, raw]) => `${JSON.stringify(key)}: ${raw}`).join(", ")}}`;
 const givenTexts = (own, names) => names.filter((name) => own[name]).map((name) => [name, JSON.stringify(own[name])]);
 const givenValues = (own, names) => names.filter((name) => own[name] !== null).map((name) => [name, own[name]]);
 const runOf = ({ run }) => ["run", JSON.stringify(run || null)];
 const TEXTS = ["document", "run", "creates", "gold_pointer", "predicted_pointer", "path", "system", "decision", "note", "by"];
 const VALUES = ["gold", "predicted", "value"];
 const lineOf = (id, own) =>
-  objectOf([["id", JSON.stringify(id)], ["pointer", JSON.stringify(own.pointer)], ...givenTexts({ ...own, run: "" }, TEXTS), runOf(own), ...givenValues(own, VALUES)]);
+  objectText([["id", JSON.stringify(id)], ["pointer", JSON.stringify(own.pointer)], ...givenTexts({ ...own, run: "" }, TEXTS), runOf(own), ...givenValues(own, VALUES)]);
 // The decision in a JSON object, with its values as they are written there.
 const decisionIn = (whole) => {
   const [raws, { pointer, ...plainly }] = [members(whole), JSON.parse(whole)];
@@ -59,16 +55,15 @@ const withRun = (own) => {
   const found = new Map(allBlanks().filter((one) => nameOf(one) === own.document).map(({ document, run }) => [JSON.stringify([document, run]), { document, run }]));
   return found.size === 1 ? { ...own, ...[...found.values()][0] } : null;
 };
-const judgedLines = () => new Map([...judged].map(([id, own]) => [id, lineOf(id, own)]));
-const setLine = (id, line) => {
-  const own = line ? withRun(decisionIn(line)) : null;
-  return own ? judged.set(idOf(own), own) : judged.delete(id);
+const lineIn = (line) => {
+  const own = withRun(decisionIn(line));
+  return own && [idOf(own), own];
 };
-const keeper = keeping(`arbitre-report-${data.key}`, judgedLines, setLine);
-const noteOn = (id) => `-note-${id}`; // a note without a decision
-const typedOn = (id) => `-typed-${id}`; // a value that was typed and cannot be taken
+const isSameDecision = (a, b) => a.decision === b.decision && isSame(a.value, b.value);
+const store = decisionStore(`arbitre-report-${data.key}`, { written: lineOf, read: lineIn, same: isSameDecision });
+const judged = store.made;
 
-const desk = { box: null, undo: [], group: 0 };
+const desk = { box: null, group: 0 };
 const nameInput = make("input", { type: "text", autocomplete: "name", spellcheck: "false", size: 14 });
 const reviewer = () => nameInput.value.trim();
 const counter = make("span", { role: "status" });
@@ -81,35 +76,27 @@ const showCounts = () => {
   const form = { 0: "none", 1: "one" }[judged.size] ?? "many";
   counter.textContent = say(`decide.count.${form}`, { n: amount(judged.size), gold, prediction, unsure });
   keptNote.textContent = judged.size ? say("decide.stored") : "";
-  if (!keeper.isStored()) keptNote.textContent = say("decide.unstored");
+  if (!store.isStored()) keptNote.textContent = say("decide.unstored");
 };
 const keptNote = make("small", {});
 // Stores the decisions, and shows those of other tabs.
 const storeJudged = () => {
-  const changed = keeper.store();
+  const changed = store.save();
   if (changed.length) announce(say("decide.elsewhere", { n: amount(changed.length) }));
   if (changed.includes(desk.box?.dataset.id) && !desk.box.contains(document.activeElement)) desk.box.redraw();
   showCounts();
 };
-// Makes a decision. `u` undoes it; all changes while a value or a note is typed are undone together.
 const judge = (id, own, typing = false) => {
-  const last = desk.undo.at(-1);
-  if (!typing || last?.id !== id || !last.typing) desk.undo.push({ id, typing, before: judged.get(id) });
-  judged.set(id, own);
+  store.change([[id, own]], typing);
   storeJudged();
 };
 const undoDecision = () => {
-  const last = desk.undo.pop();
-  if (!last) return announce(say("decide.undo.none"));
-  const undone = last.before ?? judged.get(last.id) ?? { document: "" };
-  if (last.before) judged.set(last.id, last.before);
-  else {
-    keeper.keep(noteOn(last.id), judged.get(last.id)?.note ?? keeper.kept(noteOn(last.id)));
-    judged.delete(last.id);
-  }
+  const [id] = store.undo();
+  if (id === undefined) return announce(say("decide.undo.none"));
   storeJudged();
-  if (desk.box?.dataset.id === last.id) desk.box.redraw();
-  return announce(say("decide.undone", { document: plain(nameOf(undone)) }));
+  if (desk.box?.dataset.id === id) desk.box.redraw();
+  const [document, run] = JSON.parse(id);
+  return announce(say("decide.undone", { document: plain(nameOf({ document, run })) }));
 };
 
 // What the schema says against a value. A problem that the gold value has as well does not count.
@@ -134,7 +121,6 @@ const candidates = (one, own, subject) => {
   return [...found].map(([raw, names]) => ({ raw, names }));
 };
 
-const keyed = (key) => make("kbd", { "aria-hidden": "true" }, key);
 const valueText = (raw) => {
   const value = JSON.parse(raw);
   return shown(isText(value) ? text(value) : raw);
@@ -149,7 +135,7 @@ const outcomeOf = ({ decision, value }) => {
 const valueChoice = (one, own, subject, settle) => {
   const choices = candidates(one, own, subject);
   const decided = own.decision === GOLD_WRONG;
-  const before = keeper.kept(typedOn(idOf(own)));
+  const before = store.typedFor(idOf(own));
   const known = decided ? choices.findIndex(({ raw }) => isSame(raw, own.value)) : -1;
   const chosen = before ? -1 : known;
   const group = `decide-${(desk.group += 1)}`;
@@ -218,13 +204,15 @@ const decisionBox = (one, system) => {
   const box = make("section", { class: "decide", "aria-label": say("decide"), "data-id": id });
   desk.box = box;
   let values = null;
-  const own = () => judged.get(id) ?? { ...blank, note: keeper.kept(noteOn(id)) };
+  const own = () => judged.get(id) ?? { ...blank, note: store.noteFor(id) };
   const settled = (decision, value) => ({ ...own(), decision, value, note: note.value.trim(), by: reviewer() || own().by });
   const note = make("input", { type: "text", class: "grow", "aria-label": say("decide.note"), placeholder: say("decide.note"), autocomplete: "off" });
   note.addEventListener("input", () => {
-    keeper.keep(noteOn(id), judged.has(id) ? "" : note.value.trim());
     if (judged.has(id)) judge(id, { ...own(), note: note.value.trim() }, true);
-    else showCounts();
+    else {
+      store.keepNote(id, note.value.trim());
+      showCounts();
+    }
   });
   const buttons = CHOICES.map((choice, at) => {
     const button = make("button", { type: "button", "aria-keyshortcuts": at + 1 }, keyed(at + 1), " ", say(`decide.${choice}`));
@@ -243,7 +231,7 @@ const decisionBox = (one, system) => {
     box.classList.toggle("done", Boolean(decision));
   };
   const settle = (found, typing, written = "") => {
-    keeper.keep(typedOn(id), written);
+    store.keepTyped(id, written);
     if (found) judge(id, settled(GOLD_WRONG, found.raw), typing);
     else showCounts();
     refresh();
@@ -258,19 +246,19 @@ const decisionBox = (one, system) => {
     note.value = own().note;
     values = null;
     slot.replaceChildren();
-    if (own().decision === GOLD_WRONG || keeper.kept(typedOn(id))) open();
+    if (own().decision === GOLD_WRONG || store.typedFor(id)) open();
     refresh();
   };
   box.press = (key) => {
     const choice = CHOICES[key - 1];
     if (choice !== GOLD_WRONG) {
-      keeper.keep(typedOn(id), "");
+      store.keepTyped(id, "");
       judge(id, settled(choice, null));
       return box.redraw();
     }
     if (own().decision === GOLD_WRONG) return undefined;
     open();
-    return !keeper.kept(typedOn(id)) && values.takeFirst() ? undefined : values.edit();
+    return !store.typedFor(id) && values.takeFirst() ? undefined : values.edit();
   };
   box.edit = () => {
     if (!values) open();
@@ -289,9 +277,9 @@ const decisionBox = (one, system) => {
 };
 const onBox = (act) => (key) => (desk.box?.isConnected && !namesDocument() ? act(desk.box, key) : false);
 const startDecisions = () => {
-  nameInput.addEventListener("input", () => keeper.keep("-name", reviewer()));
-  keeper.restore();
-  keeper.listen(storeJudged);
+  store.keepName(nameInput);
+  store.restore();
+  store.listen(storeJudged);
   showCounts();
   onKey(["1", "2", "3"], onBox((box, key) => box.press(Number(key))));
   onKey(["e"], onBox((box) => box.edit()));

@@ -1,4 +1,4 @@
-// Keeps the decisions of a page in the browser, and merges those of several tabs. Some browsers refuse it for files.
+// The decisions of a page: made and undone, kept in the browser, merged with those of other tabs and of files, exported.
 
 // The members of a JSON object, as JSON texts by key; those of a list by position.
 const members = (whole) => {
@@ -26,10 +26,12 @@ const linesById = (whole) => {
   return new Map(lines);
 };
 
-// What the browser keeps of a page under a key: texts by name, and decisions.
-// `ownLines` returns the decisions of this tab as JSON lines by id. `takeLine(id, line)` takes over the line of another
-// tab; without a line, the decision was withdrawn there.
-const keeping = (key, ownLines, takeLine) => {
+// The decisions of a page by id, each with a `note` and its reviewer (`by`), and the texts that the browser keeps with
+// them under a key. Some browsers keep nothing for files. `written(id, decision)` returns a decision as a JSON line;
+// `read(line)` returns its id and the decision, or null if it is for none of this page. `same` compares two decisions.
+const decisionStore = (key, { written, read, same }) => {
+  const made = new Map();
+  const steps = []; // that can be undone, each with the decisions before it by id, null for none
   let known = { whole: "", lines: new Map() }; // the decisions as this tab last wrote or read them
   const unsaved = new Map(); // texts that the browser refused to store, by key and name; lost when the page is closed
   const kept = (name = "", prefix = key) => {
@@ -53,6 +55,67 @@ const keeping = (key, ownLines, takeLine) => {
       return false;
     }
   };
+  const noteOn = (id) => `-note-${id}`; // a note without a decision
+  const typedOn = (id) => `-typed-${id}`; // a value that was typed and not taken, as JSON text or as it was typed
+  const typedFor = (id) => kept(typedOn(id));
+  const keepTyped = (id, value) => keep(typedOn(id), value);
+  const noteFor = (id) => made.get(id)?.note ?? kept(noteOn(id));
+  const keepNote = (id, note) => {
+    if (made.has(id)) made.set(id, { ...made.get(id), note });
+    keep(noteOn(id), made.has(id) ? "" : note);
+  };
+  // Shows the name of the reviewer in a box, and keeps it.
+  const keepName = (input) => {
+    input.value ||= kept("-name");
+    input.addEventListener("input", () => keep("-name", input.value.trim()));
+  };
+
+  // Copies the name, the notes and the typed values that are kept under another key, where this one has none.
+  const inherit = (other, ids) => {
+    for (const name of ["-name", ...ids.flatMap((id) => [noteOn(id), typedOn(id)])])
+      if (!kept(name)) keep(name, kept(name, other));
+  };
+
+  const put = (id, decision) => {
+    const note = noteFor(id);
+    if (decision) made.set(id, decision);
+    else made.delete(id);
+    keep(noteOn(id), decision ? "" : note);
+  };
+  // Changes decisions by id in one step; null withdraws one. All changes while a text is typed are one step.
+  const change = (changes, typing = false) => {
+    const last = steps.at(-1);
+    if (!(typing && last?.typing && last.before[0][0] === changes[0][0]))
+      steps.push({ typing, before: changes.map(([id]) => [id, made.get(id) ?? null]) });
+    for (const [id, decision] of changes) put(id, decision);
+  };
+  // Undoes the last step. Notes stay, unless they were typed in it. Returns the ids.
+  const undo = () => {
+    const { typing, before } = steps.pop() ?? { before: [] };
+    for (const [id, decision] of before) put(id, decision && !typing ? { ...decision, note: noteFor(id) } : decision);
+    return before.map(([id]) => id);
+  };
+  // Takes over a decision from a file. A note stays if the decision is the same and has none. Returns whether a decision
+  // or a note was replaced.
+  const take = (id, decision) => {
+    const [before, note] = [made.get(id), noteFor(id)];
+    const agrees = !before || same(before, decision);
+    made.set(id, { ...decision, note: decision.note || (agrees ? note : "") });
+    return !agrees || Boolean(note && decision.note && note !== decision.note);
+  };
+  // Signs the decisions without a reviewer. Returns whether all have one.
+  const sign = (by) => {
+    const unsigned = [...made].filter(([, decision]) => !decision.by);
+    if (by) for (const [id, decision] of unsigned) made.set(id, { ...decision, by });
+    return by !== "" || unsigned.length === 0;
+  };
+
+  const ownLines = () => new Map([...made].map(([id, decision]) => [id, written(id, decision)]));
+  const takeLine = (id, line) => {
+    const found = line ? read(line) : null;
+    if (found) made.set(...found);
+    else made.delete(id);
+  };
   // Takes over the decisions that another tab has changed since, and this tab has not. Returns their ids.
   const merge = () => {
     const whole = kept();
@@ -65,7 +128,7 @@ const keeping = (key, ownLines, takeLine) => {
   };
   // Merges the decisions of other tabs, then stores all decisions, and the texts that the browser refused before.
   // Returns the ids of the merged decisions.
-  const store = () => {
+  const save = () => {
     const changed = merge();
     const lines = ownLines();
     const whole = [...lines.values()].map((line) => `${line}\n`).join("");
@@ -82,5 +145,10 @@ const keeping = (key, ownLines, takeLine) => {
     known = { whole, lines: ownLines() };
   };
   const listen = (whenChanged) => addEventListener("storage", (event) => event.key === key && whenChanged());
-  return { kept, keep, store, isStored, restore, listen };
+  return { made, kept, keep, noteFor, keepNote, typedFor, keepTyped, keepName, inherit, change, undo, take, sign, save, isStored, restore, listen };
+};
+const saveAs = (name, whole, type) => {
+  const url = URL.createObjectURL(new Blob([whole], { type }));
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // some browsers start the download later
 };

@@ -38,6 +38,13 @@ const fill = (node, attributes, children) => {
   return node;
 };
 const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+// A button with its attributes, and what a click on it does.
+const button = (label, pressed, attributes = {}) => {
+  const made = make("button", { type: "button", ...attributes }, label);
+  made.addEventListener("click", pressed);
+  return made;
+};
+const keyed = (key) => make("kbd", { "aria-hidden": "true" }, key);
 const draw = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 // Keys that compose a character, as in Chinese or Japanese, are for the text that is typed: Enter ends the composition.

@@ -66,6 +66,8 @@ const text = (value, literal, indent) => {
   if (value.startsWith(LITERAL)) return value.slice(1);
   return literal || json(value) ? JSON.stringify(value) : value;
 };
+// The text of a JSON object, from its keys and the JSON texts of their values.
+const objectText = (parts) => `{${parts.map(([key, raw]) => `${JSON.stringify(key)}: ${raw}`).join(", ")}}`;
 // Moves a position out of the middle of a character.
 const apart = (whole, place) => (/[\uD800-\uDBFF]/.test(whole[place - 1] ?? "") ? place - 1 : place);
 const cut = (whole, most) => whole.slice(0, apart(whole, most));
