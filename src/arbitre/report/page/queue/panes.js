@@ -106,8 +106,6 @@ const refusal = (schema, raw) => {
   return { problem, soft: problem !== null && !data.formats && problemOf(withoutFormats(schema), raw) === null };
 };
 
-// A text with its line breaks, which are not marked as in values.
-const lined = (whole) => whole.split("\n").flatMap((line, place) => [place ? "\n" : "", ...visible(line)]);
 const sourcePane = (one) => {
   const title = make("h3", {}, say("queue.source"));
   const found = data.sources?.[one.source];
@@ -117,16 +115,7 @@ const sourcePane = (one) => {
   const head = make("p", { class: "note" }, file, found.image ? [" · ", open()] : null);
   if (found.text === undefined) return [title, head];
   const { text: whole, start, end } = found;
-  const parts = [start > 0 ? "… " : ""];
-  let place = 0;
-  for (const [from, to, side] of one.marks) {
-    parts.push(
-      lined(whole.slice(place, from)),
-      make("mark", { class: side, title: say(`queue.source.${side}`) }, lined(whole.slice(from, to))),
-    );
-    place = to;
-  }
-  parts.push(lined(whole.slice(place)), end ? "" : " …");
+  const parts = [start > 0 ? "… " : "", sourceText(whole, one.marks, (side) => say(`queue.source.${side}`)), end ? "" : " …"];
   const lost = one.marks.some(([, , side]) => side !== "entry")
     ? null
     : make("p", { class: "note" }, say("queue.source.unfound"));

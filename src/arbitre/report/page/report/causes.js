@@ -104,11 +104,7 @@ const drawExample = () => {
   tellExample(picked);
   const box = at("c-example");
   const key = box.contains(document.activeElement) ? document.activeElement.getAttribute("aria-keyshortcuts") : null;
-  const step = (name, by) => {
-    const button = make("button", { type: "button", disabled: !found[place + by], "aria-keyshortcuts": by > 0 ? "n" : "p" }, name);
-    button.addEventListener("click", () => turnExample(by));
-    return button;
-  };
+  const step = (name, by) => button(name, () => turnExample(by), { disabled: !found[place + by], "aria-keyshortcuts": by > 0 ? "n" : "p" });
   const head = make("header", {}, make("h3", {}, visible(cause.name)), causeFacts(cause, found[place]?.subject ?? cause.members[0]?.subject));
   if (!found.length) return box.replaceChildren(head, make("p", { class: "note" }, say(cause.examples.length ? "js.example.none" : "js.example.unkept")));
   const { one, subject } = found[place];

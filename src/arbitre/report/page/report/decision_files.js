@@ -186,11 +186,6 @@ const importDecisions = async (input) => {
 
 // The number of decisions, the name of the reviewer, and the files.
 const decisionsSummary = () => {
-  const press = (label, act, attributes = {}) => {
-    const button = make("button", { type: "button", ...attributes }, label);
-    button.addEventListener("click", act);
-    return button;
-  };
   const file = make("input", { type: "file", class: "unseen", accept: ".csv,.json", "aria-label": say("decide.load") });
   file.addEventListener("change", () => importDecisions(file));
   return make(
@@ -198,11 +193,11 @@ const decisionsSummary = () => {
     { class: "decisions", "aria-label": say("decide.decisions") },
     counter,
     make("label", {}, say("decide.name"), " ", nameInput),
-    press("CSV", () => exportDecisions("decisions.csv", tableText, "text/csv"), { "aria-label": say("decide.export", { form: "CSV" }) }),
-    press("JSON Patch", () => exportDecisions("decisions.json", patchText, "application/json"), { "aria-label": say("decide.export", { form: "JSON Patch" }) }),
-    press(say("decide.load"), () => file.click()),
+    button("CSV", () => exportDecisions("decisions.csv", tableText, "text/csv"), { "aria-label": say("decide.export", { form: "CSV" }) }),
+    button("JSON Patch", () => exportDecisions("decisions.json", patchText, "application/json"), { "aria-label": say("decide.export", { form: "JSON Patch" }) }),
+    button(say("decide.load"), () => file.click()),
     file,
-    press([keyed("u"), " ", say("decide.undo")], undoDecision),
+    button([keyed("u"), " ", say("decide.undo")], undoDecision),
     keptNote,
     message,
   );

@@ -214,17 +214,13 @@ const decisionBox = (one, system) => {
       showCounts();
     }
   });
-  const buttons = CHOICES.map((choice, at) => {
-    const button = make("button", { type: "button", "aria-keyshortcuts": at + 1 }, keyed(at + 1), " ", say(`decide.${choice}`));
-    button.addEventListener("click", () => box.press(at + 1));
-    return button;
-  });
+  const buttons = CHOICES.map((choice, at) => button([keyed(at + 1), " ", say(`decide.${choice}`)], () => box.press(at + 1), { "aria-keyshortcuts": at + 1 }));
   const outcome = make("p", { class: "outcome" });
   const slot = make("div", {});
   const refresh = () => {
     const { decision, by } = own();
     const pressed = decision || (values && GOLD_WRONG);
-    buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(pressed === CHOICES[at])));
+    buttons.forEach((one, at) => one.setAttribute("aria-pressed", String(pressed === CHOICES[at])));
     const who = by ? say("decide.by", { name: plain(by) }) : say("decide.by.nobody");
     const lost = blank.pointer === null && decision === GOLD_WRONG ? ` ${say("decide.unplaced")}` : "";
     outcome.textContent = decision ? who + lost : values ? say("decide.incomplete") : "";

@@ -78,14 +78,13 @@ const moreDocuments = (body, status, count = PART) => {
   body.append(...next.map(documentRow));
   tableState.drawn += next.length;
   const left = tableState.rows.length - tableState.drawn;
-  const button = make("button", { type: "button" }, say("js.show_more", { n: amount(Math.min(PART, left)) }));
-  button.addEventListener("click", () => {
+  const part = button(say("js.show_more", { n: amount(Math.min(PART, left)) }), () => {
     const next = body.rows.length;
     moreDocuments(body, status);
     (body.rows[next].querySelector("a") ?? status.querySelector("button"))?.focus();
   });
   const n = amount(tableState.rows.length);
-  status.replaceChildren(...(left ? [say("js.documents.rows", { shown: amount(tableState.drawn), n }), " ", button] : []));
+  status.replaceChildren(...(left ? [say("js.documents.rows", { shown: amount(tableState.drawn), n }), " ", part] : []));
 };
 const sortDocuments = (column, sign) => {
   const value = column ? column.value : ({ key }) => key;
@@ -103,9 +102,7 @@ const drawDocuments = () => {
   const status = make("p", { class: "note", role: "status" });
   const heads = [null, ...COLUMNS].map((column) => {
     const words = column === null ? say("js.column.document") : column.text !== undefined ? visible(column.text) : say(column.name);
-    const button = make("button", { type: "button", class: "sort" }, words);
-    const cell = make("th", { scope: "col", class: column ? "n" : null }, button);
-    button.addEventListener("click", () => {
+    const sort = () => {
       const up = cell.getAttribute("aria-sort") !== "ascending";
       for (const other of cell.parentNode.cells) other.removeAttribute("aria-sort");
       cell.setAttribute("aria-sort", up ? "ascending" : "descending");
@@ -113,7 +110,8 @@ const drawDocuments = () => {
       tableState.drawn = 0;
       body.replaceChildren();
       moreDocuments(body, status);
-    });
+    };
+    const cell = make("th", { scope: "col", class: column ? "n" : null }, button(words, sort, { class: "sort" }));
     return cell;
   });
   const table = make("table", { class: "documents" }, make("thead", {}, make("tr", {}, heads)), body);

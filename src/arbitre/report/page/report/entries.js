@@ -134,11 +134,8 @@ const summary = (node, deep) => {
   const inner = below(node);
   const names = inner.map((part) => title(part, "gold") || (scalar(part.gold) ? text(part.gold) : "")).filter(Boolean);
   const sum = names.length ? names.join("; ") : `${inner.length}`;
-  const button = make("button", { type: "button", class: "cut" }, say("js.open"));
-  const box = line(node, deep, shown(sum), [shown(sum), button]);
-  button.addEventListener("click", () =>
-    replace(box, [line(node, deep, "", ""), ...inner.flatMap((part) => lines(part, deep + 1))]),
-  );
+  const open = () => replace(box, [line(node, deep, "", ""), ...inner.flatMap((part) => lines(part, deep + 1))]);
+  const box = line(node, deep, shown(sum), [shown(sum), button(say("js.open"), open, { class: "cut" })]);
   return box;
 };
 const lines = (node, deep) => {

@@ -146,13 +146,13 @@ const fieldRows = (nodes, deep, how) => {
   });
   if (deep >= 0) return [headRow(nodes, deep, how), ...rows];
   if (!folded.size) return rows;
-  const button = make("button", { type: "button", class: "cut" }, say("js.correct.more", { n: folded.size }));
-  const line = make("tr", {}, make("td", { colspan: how.systems.length + 3 }, button));
-  button.addEventListener("click", () => {
+  const open = () => {
     const next = rows.find((row) => row.hidden);
     for (const row of rows) row.hidden = false;
     replace(line, [], next);
-  });
+  };
+  const more = button(say("js.correct.more", { n: folded.size }), open, { class: "cut" });
+  const line = make("tr", {}, make("td", { colspan: how.systems.length + 3 }, more));
   return [...rows, line];
 };
 const headRow = (nodes, deep, { systems }) => {
@@ -194,22 +194,13 @@ const sourceBox = (source) => {
   const open = () => make("a", { href: image, target: "_blank", rel: "noopener" }, say("js.source.image", { file: name }));
   const link = image ? make("p", {}, open()) : null;
   if (whole === undefined) return make("div", { class: "source" }, link);
-  const parts = [start > 0 ? "… " : ""];
-  const lines = (part) => part.split("\n").flatMap((line, place) => [place ? "\n" : "", ...visible(line)]);
-  let end = 0;
-  for (const [from, to, side] of [...marks].sort((a, b) => a[0] - b[0])) {
-    if (from < end) continue;
-    parts.push(...lines(whole.slice(end, from)), make("mark", { class: side, title: say(`js.source.${side}`) }, lines(whole.slice(from, to))));
-    end = to;
-  }
-  parts.push(...lines(whole.slice(end)));
   const found = marks.some(([, , side]) => side !== "entry");
   return make(
     "div",
     { class: "source", role: "region", tabindex: 0, "aria-label": say("js.source") },
     link,
     make("p", { class: "note" }, make("code", {}, visible(file)), found ? null : ` ${say("js.source.none")}`),
-    make("p", { class: "page", dir: "auto" }, parts),
+    make("p", { class: "page", dir: "auto" }, start > 0 ? "… " : "", sourceText(whole, marks, (side) => say(`js.source.${side}`))),
   );
 };
 // The values of an example as a table of texts, to be copied.

@@ -81,18 +81,15 @@ const more = (until = state.drawn) => {
 const offerMore = () => {
   const left = state.found.length - state.drawn;
   const [n, drawn] = [state.found, state.found.slice(0, state.drawn)].map((rows) => entriesOf(rows).length);
-  const button = (count, name) => {
-    const one = make("button", { type: "button" }, say(name, { n: count }));
-    one.addEventListener("click", () => {
+  const offered = (count, name) =>
+    button(say(name, { n: count }), () => {
       const next = state.drawn;
       more(next + count - 1);
       activate(state.found[next], { scroll: false });
     });
-    return one;
-  };
-  const part = left > CHUNK ? [button(CHUNK, "js.show_more"), " "] : [];
+  const part = left > CHUNK ? [offered(CHUNK, "js.show_more"), " "] : [];
   at("x-more").replaceChildren(
-    ...(left ? [say("js.rows", { shown: drawn, n }), " ", ...part, button(left, "js.show_all")] : []),
+    ...(left ? [say("js.rows", { shown: drawn, n }), " ", ...part, offered(left, "js.show_all")] : []),
   );
 };
 
@@ -128,14 +125,13 @@ const status = () => {
 // Says that no entry is shown, and why.
 const nothing = () => {
   if (!narrowed()) return make("p", { class: "note" }, say("js.none.document"));
-  const button = make("button", { type: "button" }, say("js.clear"));
-  button.addEventListener("click", () => {
+  const clear = button(say("js.clear"), () => {
     unfiltered();
     refresh();
     remember(null);
     at("x-list").querySelector(".row")?.focus({ preventScroll: true });
   });
-  return make("p", { class: "note" }, say("js.none"), " ", button);
+  return make("p", { class: "note" }, say("js.none"), " ", clear);
 };
 // Links to other documents with rows that pass the filters.
 const elsewhere = () => {

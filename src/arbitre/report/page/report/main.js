@@ -3,9 +3,8 @@
 const MOST = 30; // maximum number of results
 
 const dialogOf = (label, ...content) => {
-  const close = make("button", { type: "button", class: "close" }, say("js.close"));
+  const close = button(say("js.close"), () => dialog.close(), { class: "close" });
   const dialog = make("dialog", { "aria-label": label }, content, close);
-  close.addEventListener("click", () => dialog.close());
   // A press outside closes the dialog; not a click, which also ends the selection of a text.
   dialog.addEventListener("mousedown", ({ clientX: x, clientY: y }) => {
     const { left, right, top, bottom } = dialog.getBoundingClientRect();

@@ -134,9 +134,8 @@ const jsonOf = ([head, ...rows]) =>
   JSON.stringify(rows.map((row) => Object.fromEntries(row.map((cell, place) => [head[place] || "name", cell]))), null, 2);
 const FORMS = { markdown, latex, json: jsonOf };
 const copier = (name, whole) => {
-  const button = make("button", { type: "button" }, name);
-  button.addEventListener("click", () => copyText(whole(), button));
-  return button;
+  const made = button(name, () => copyText(whole(), made));
+  return made;
 };
 for (const tools of document.querySelectorAll(".copies")) {
   tools.hidden = false;

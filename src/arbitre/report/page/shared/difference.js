@@ -157,12 +157,11 @@ const fold = (name, n, nodes, folds, fill) => {
 };
 // A button whose direction is its own, so that it does not change that of the text around it.
 const opener = (name, n, open) => {
-  const button = make("button", { type: "button", class: "cut fold", dir: "auto" }, say(name, { n }));
-  button.addEventListener("click", (event) => {
+  const pressed = (event) => {
     event.stopPropagation();
     open();
-  });
-  return button;
+  };
+  return button(say(name, { n }), pressed, { class: "cut fold", dir: "auto" });
 };
 const foldText = (whole, tags, folds) => {
   const spaced = whole.trim().split(/\s+/u).length;

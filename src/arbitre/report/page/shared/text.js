@@ -77,18 +77,29 @@ const shown = (whole, place = 0, render = appearance(whole).trim() ? visible : a
   if (whole.length <= ROOM) return make("bdi", {}, render(whole, 0));
   const start = apart(whole, Math.max(0, Math.min(place - Math.floor(ROOM / 3), whole.length - ROOM)));
   const end = apart(whole, start + ROOM);
-  const button = make("button", { type: "button", class: "cut" }, say("js.cut", { n: whole.length }));
   const ends = [start > 0 ? "…" : "", end < whole.length ? "…" : ""];
   const part = make("bdi", {}, ends[0], render(whole.slice(start, end), start), ends[1]);
-  const box = make("span", { class: "cuttable" }, part, button);
-  button.addEventListener("click", (event) => {
+  const open = (event) => {
     event.stopPropagation();
     part.remove();
-    replace(button, [make("bdi", { class: "whole" }, visible(whole))]);
-  });
-  return box;
+    replace(more, [make("bdi", { class: "whole" }, visible(whole))]);
+  };
+  const more = button(say("js.cut", { n: whole.length }), open, { class: "cut" });
+  return make("span", { class: "cuttable" }, part, more);
 };
 
+// A source text with marks: each from a position to another, of a side with a title.
+const sourceText = (whole, marks, titleOf) => {
+  const lines = (from, to) => whole.slice(from, to).split("\n").flatMap((line, place) => [place ? "\n" : "", ...visible(line)]);
+  const parts = [];
+  let end = 0;
+  for (const [from, to, side] of [...marks].sort((a, b) => a[0] - b[0])) {
+    if (from < end) continue;
+    parts.push(...lines(end, from), make("mark", { class: side, title: titleOf(side) }, lines(from, to)));
+    end = to;
+  }
+  return [...parts, ...lines(end)];
+};
 const glyph = (verdict) => make("i", { "aria-hidden": "true" }, data.glyphs[verdict] ?? "?");
 const absent = () => make("span", { class: "absent" }, say("js.nothing"));
 // Items with commas between them, which are copied with them but not seen.
@@ -101,9 +112,8 @@ const folded = (chips, differing = []) => {
   const made = [];
   let hidden = [];
   const closed = (rest) => {
-    const button = make("button", { type: "button", class: "cut" }, say("js.more", { n: rest.length }));
-    button.addEventListener("click", () => replace(button, separated(rest)));
-    return button;
+    const more = button(say("js.more", { n: rest.length }), () => replace(more, separated(rest)), { class: "cut" });
+    return more;
   };
   chips.forEach((chip, place) => {
     const kept = room === Infinity || (near(place) && (room -= 1) >= 0);
