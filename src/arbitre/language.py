@@ -256,7 +256,7 @@ class Translator:
             return "".join(part if at % 2 else translate(part) for at, part in enumerate(kept.split(value)))
         if kind in {"a", "c", "v"}:
             name = {"c": self.cause, "v": self.verdict}.get(kind, str)
-            whole = catalogue()["word.the_whole"]["en"]
+            whole = catalogue()["word.whole_document"]["en"]
             return self.figures(_NAMED.sub(lambda one: name(one[0]), value.replace(whole, self.word(whole))))
         return self.localized(value)
 

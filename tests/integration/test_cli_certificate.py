@@ -57,10 +57,10 @@ def test_the_text_lists_breaks_with_examples_and_alternatives(monkeypatch):
     assert 'levenshtein violates the triangle inequality, for example "ab", "aba", "ba"' in broken
     assert broken.rstrip().endswith("yujian-bo")
     assert "/people   every item has its key /id (an item without it has distance 1 to itself)" in text
-    assert "(the whole)   nfc        texts that differ in how a letter and its marks are encoded" in text
-    assert "              absent     null and a missing value" in text
-    assert "  /*/name     strip      texts that differ in white space at the ends" in text
-    assert "              casefold   texts that differ in case" in text  # the path is written once
+    assert "(whole document)   nfc        texts that differ in how a letter and its marks are encoded" in text
+    assert "                   absent     null and a missing value" in text
+    assert "  /*/name          strip      texts that differ in white space at the ends" in text
+    assert "                   casefold   texts that differ in case" in text  # the path is written once
 
 
 def test_without_the_option_no_certificate_is_printed():

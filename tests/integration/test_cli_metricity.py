@@ -49,7 +49,7 @@ def cells(text, distance=0):
 def test_the_table_has_a_column_for_each_distance():
     text = run(*distances("levenshtein", "ratcliff-obershelp", "yujian-bo")).stdout
     lines = text.splitlines()
-    assert lines[:2] == ["All pairs of 5 entries", "entries (the whole): 2 gold, 3 predicted"]
+    assert lines[:2] == ["All pairs of 5 entries", "entries (whole document): 2 gold, 3 predicted"]
     assert lines[3].split() == ["levenshtein", "ratcliff-obershelp", "yujian-bo"]
     first, second, third = (cells(text, column) for column in range(3))
     assert list(first) == [

@@ -61,7 +61,7 @@ def test_one_override_prints_the_usual_comparison(options, choice):
 def test_several_overrides_print_one_table():
     lines = run(*both("--match", "hungarian", "ordered", "transport", DUMMY)).stdout.splitlines()
     assert lines[0] == "4 choices side by side"
-    assert lines[1] == "entries (the whole): 3 gold, 2 predicted"
+    assert lines[1] == "entries (whole document): 3 gold, 2 predicted"
     rows = {line.split("  ")[0]: line.split()[-6:] for line in lines[5:9]}
     assert list(rows) == ["hungarian", "ordered", "transport", "transport(dummy, lambda=0.3)"]
     assert rows["hungarian"] == ["1.8750", "0.7500", "0.6250", "0.3245", "0.0505", "0"]

@@ -50,7 +50,7 @@ def run(*arguments, code=0, **given):
 
 def test_check_says_no_problems_only_without_advice():
     lines = run("check", "schema.json", "--gold", "gold.jsonl").stdout.splitlines()
-    assert lines[0] == "schema.json: no errors; 2 pieces of advice; 3 paths, entries (the whole)"
+    assert lines[0] == "schema.json: no errors; 2 pieces of advice; 3 paths, entries (whole document)"
     assert [line for line in lines if line.startswith("advice: ")] == [
         f"advice: /place: {PLACE}",
         f"advice: /sent: {SENT}",
@@ -59,7 +59,7 @@ def test_check_says_no_problems_only_without_advice():
     assert lines[-1] == "12 gold documents, 0 problems, 2 warnings, 2 pieces of advice"
     write("overlay.json", json.dumps(SETTINGS))
     lines = run("check", "schema.json", "--gold", "gold.jsonl", "--overlay", "overlay.json").stdout.splitlines()
-    assert lines[0] == "schema.json: no problems; 3 paths, entries (the whole)"
+    assert lines[0] == "schema.json: no problems; 3 paths, entries (whole document)"
     assert lines[-1] == "12 gold documents, 0 problems, 2 warnings"
     assert run("check", "schema.json").stdout.startswith("schema.json: no problems; ")
 

@@ -299,7 +299,7 @@ def test_the_number_of_rows_left_out_has_the_singular():
 def test_the_root_has_the_same_name_in_violations_as_in_paths():
     found = [{"pointer": "", "message": "[] is not an object"}, {"pointer": "/a", "message": "1 is not a text"}]
     table = tables.violations(found)
-    assert [cells[0] for cells in table.texts()] == ["(the whole)", "/a"]
+    assert [cells[0] for cells in table.texts()] == ["(whole document)", "/a"]
     assert [cells[0] for cells in table.translated(FR).texts()] == ["(tout le document)", "/a"]
 
 

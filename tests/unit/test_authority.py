@@ -186,7 +186,7 @@ def test_schema_check_lists_the_authority_files(folder):
     comparator(folder, **JSON)
     result = CliRunner().invoke(app, ["schema", "check", str(folder / "schema.json")])
     assert result.exit_code == 0
-    assert "(the whole): authority file persons.json, 4 names, 5 variants" in result.output
+    assert "(whole document): authority file persons.json, 4 names, 5 variants" in result.output
     assert "1 variant of several names, not replaced:\n    Larcher: Larcher, Gérard; Larcher, Anne" in result.output
     result = CliRunner().invoke(app, ["schema", "check", "--format", "json", str(folder / "schema.json")])
     assert json.loads(result.output)["authorities"][0]["names"] == 4
@@ -218,7 +218,7 @@ def test_names_in_the_schema_are_those_of_a_file(folder):
     assert not made.plan.inputs
     write(folder / "schema.json", json.dumps(schema_of({"authority": {"names": KINDS}})))
     result = CliRunner().invoke(app, ["schema", "check", str(folder / "schema.json")])
-    assert "(the whole): names in the schema, 3 names, 4 variants\n  1 variant of several names" in result.output
+    assert "(whole document): names in the schema, 3 names, 4 variants\n  1 variant of several names" in result.output
 
 
 def test_the_signature_changes_with_the_names_in_the_schema_and_not_with_their_order():

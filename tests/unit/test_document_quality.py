@@ -179,7 +179,7 @@ def test_one_comparison_has_a_document_quality_and_no_failures():
 class TestCommandLine:
     def test_evaluate_applies_bounds_to_document_quality(self):
         found = evaluate("wrong", "--fail-under", "document_quality=0.9", "--fail-under", "f1q=0.9", code=1)
-        assert "entries (the whole): 72 gold, 72 predicted, 72 matched" in found.stdout
+        assert "entries (whole document): 72 gold, 72 predicted, 72 matched" in found.stdout
         assert "document quality: mean 0.1667, median 0.1667, 0.9 or more in 0% of documents" in found.stdout
         assert "Outside the entries" not in found.stdout
         assert found.stderr.splitlines() == [

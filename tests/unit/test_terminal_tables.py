@@ -62,7 +62,7 @@ def test_no_line_exceeds_the_terminal_and_names_are_not_broken(width):
         ("/abcdefgh", 6, "/abc\n  defg\n  h"),
         ("/日本語日本", 6, "/日\n  本語\n  日本"),
         ("/x\x1by", 9, "/x\\x1by"),
-        ("", 20, "(the whole)"),
+        ("", 20, "(whole document)"),
         ("//*", 9, "//*"),
     ],
 )

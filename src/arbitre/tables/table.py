@@ -30,7 +30,7 @@ CellValue: TypeAlias = str | float | None
 
 Emphasis: TypeAlias = Literal["", "strong", "weak"]
 
-WHOLE: Final = "(the whole)"
+WHOLE: Final = "(whole document)"
 """Label of the path of a whole document."""
 
 NONE: Final = "–"
