@@ -36,17 +36,18 @@ class Language(StrEnum):
         return cls(name)
 
     def number(self, value: float | None, digits: int = 4) -> str:
-        """Format a number by the rules of the language; None becomes a dash. `number` in `page.js` returns the same.
+        """Format a number by the rules of the language, for the report; None becomes a dash, and minus is U+2212.
 
-        With `digits=0`, whole numbers have no decimals and others have two (counts and masses).
+        With `digits=0`, whole numbers have no decimals and others have two (counts and masses). `number` in `page.js`
+        returns the same.
 
-        >>> Language.FR.number(0.87654), Language.EN.number(12345, 0), Language.EN.number(None)
-        ('0,8765', '12,345', '–')
+        >>> Language.FR.number(0.87654), Language.EN.number(-12345, 0), Language.EN.number(None)
+        ('0,8765', '\N{MINUS SIGN}12,345', '–')
         """
         if value is None:
             return "–"
         places = digits or (0 if abs(value - round(value)) < _ROUNDING else 2)
-        return self.written(f"{value:z.{places}f}")
+        return self.written(f"{value:z.{places}f}").replace("-", "\N{MINUS SIGN}")
 
     def written(self, number: str) -> str:
         r"""Return a number written as in Python with the decimal mark and the groups of digits of the language.

@@ -375,8 +375,10 @@ def test_examples_and_tables_are_copied_in_several_formats(visit, report):
     latex = copied(page, tools.nth(3))
     assert latex.startswith("\\begin{tabular}{llll}")
     page.locator("#scores > summary").click()
+    page.locator("#t-macro td.n").first.evaluate("cell => { cell.textContent = '\N{MINUS SIGN}0.25' }")
     scores = json.loads(copied(page, page.locator("[data-of='t-macro'] [data-copy='json']")))
     assert any("f1q" in row["Score"] for row in scores)
+    assert list(scores[0].values())[1] == "-0.25"
 
 
 def test_list_items_are_copied_with_commas(visit, values):

@@ -142,6 +142,12 @@ def test_the_result_is_stated_in_words():
     assert "biaisé" in french
 
 
+def test_negative_numbers_have_a_minus_sign_where_they_are_read():
+    numbers = re.findall(r'<data value="(-[^"]*)"[^>]*>([^<]*)', render_page(filled()))
+    assert ("-0.25", "\N{MINUS SIGN}0.2500") in numbers
+    assert all(text.startswith("\N{MINUS SIGN}") for _, text in numbers)
+
+
 def test_per_document_means_and_pooled_scores_are_told_apart():
     seen = Read(made()).seen
     assert re.search(r"0\.49\s*graded F1 \(f1q\)\s*per-document mean", seen)

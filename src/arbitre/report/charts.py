@@ -171,7 +171,7 @@ class Estimates:
         return text
 
     def _number(self, value: float | None, say: Translator) -> str:
-        text = say.language.number(value, 2).replace("-", "\u2212")
+        text = say.language.number(value, 2)
         return f"+{text}" if self.signed and value is not None and value > 0.0 else text
 
     def _mark(self, canvas: Canvas, row: Estimate, y: float, left: float, right: float) -> None:
@@ -193,7 +193,7 @@ def dot(x: float, y: float, radius: float) -> str:
 def horizontal_axis(canvas: Canvas, axis: Axis, ends: tuple[float, float], bottom: float, say: Translator) -> float:
     """Draw the ticks and the title of an axis below a chart, without ticks that would overlap; return the height."""
     size, (left, right) = canvas.size, ends
-    texts = [say.language.number(tick, axis.digits).replace("-", "\u2212") for tick in axis.ticks]
+    texts = [say.language.number(tick, axis.digits) for tick in axis.ticks]
     places = [axis.at(tick, left, right) for tick in axis.ticks]
     every = 1
     widths = list(map(canvas.width_of, texts))

@@ -356,7 +356,7 @@ def _difference_matrix(board: Sequence[Plain], tests: Sequence[Plain], say: Tran
     most = max(abs(test["difference"]) for test in tests) or 1.0
 
     def signed(value: float) -> str:
-        return f"{'+' if value > 0.0 else ''}{say.language.number(value, 2)}".replace("-", "\u2212")
+        return f"{'+' if value > 0.0 else ''}{say.language.number(value, 2)}"
 
     def cell(row: int, column: int) -> Cell | None:
         if (row, column) not in found:

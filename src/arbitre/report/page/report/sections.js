@@ -112,7 +112,8 @@ const cellText = (cell) => {
   for (const glyph of copied.querySelectorAll("i")) glyph.append(" ");
   for (const button of copied.querySelectorAll("button.cut")) button.replaceWith(button.closest(".cuttable") ? "" : "…");
   for (const next of copied.querySelectorAll("p + p")) next.prepend("; ");
-  return copied.textContent.replace(/\s+/g, " ").trim();
+  const whole = copied.textContent.replace(/\s+/g, " ").trim();
+  return cell.matches(".n") ? whole.replace(/−(?=\d)/g, "-") : whole; // programs read no other minus
 };
 // The rows of a table as texts, without rows that only group others.
 const gridOf = (table) =>

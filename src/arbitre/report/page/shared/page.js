@@ -3,12 +3,13 @@
 const data = JSON.parse(document.getElementById("arbitre-data").textContent);
 
 const [GROUP, MARK] = data.language === "fr" ? ["\u202f", ","] : [",", "."];
-// Formats a number by the rules of the language, as `Language.number` does in Python: ties are rounded to even.
+// Formats a number by the rules of the language, as `Language.number` does in Python: ties are rounded to even, and minus
+// is U+2212.
 const number = (value, digits = 4) => {
   let text = value.toFixed(digits);
   const last = text[text.length - 1];
   if (Math.abs(value * 2 ** (digits + 1)) % 2 === 1 && last % 2) text = text.slice(0, -1) + (last - 1);
-  const [whole, decimals] = (Number(text) ? text : text.replace("-", "")).split(".");
+  const [whole, decimals] = text.replace("-", Number(text) ? "−" : "").split(".");
   const grouped = /\d{5}/.test(whole) ? whole.replace(/\B(?=(\d{3})+$)/g, GROUP) : whole;
   return decimals ? grouped + MARK + decimals : grouped;
 };
