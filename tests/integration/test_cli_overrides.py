@@ -78,7 +78,9 @@ def test_several_overrides_print_one_table():
 def test_the_numbers_of_entries_do_not_depend_on_the_first_choice():
     for first in ("transport", "hungarian", DUMMY):
         lines = run(*both("--match", first, "ordered")).stdout.splitlines()
-        assert lines[1] == "entries (the whole): 3 gold, 2 predicted"  # a balanced transport counts 3 on both sides
+        assert (
+            lines[1] == "entries (whole document): 3 gold, 2 predicted"
+        )  # a balanced transport counts 3 on both sides
 
 
 def test_a_narrow_table_has_fewer_columns(monkeypatch):

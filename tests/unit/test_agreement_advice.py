@@ -592,6 +592,8 @@ def test_a_single_document_has_no_coefficient_as_a_whole_and_a_caveat_says_why()
     annotators = {"a": {"d": {"name": "Ada", "year": 1}}, "b": {"d": {"name": "Adam", "year": 1}}}
     result = agreement.structural(Comparator(schema), annotators)
     assert result.by_path[""].value is None
-    assert any(note.startswith("(the whole), /name: no coefficient. Only one item was rated") for note in result.notes)
+    assert any(
+        note.startswith("(whole document), /name: no coefficient. Only one item was rated") for note in result.notes
+    )
     assert any(note.startswith("/year: no coefficient. All ratings are equal") for note in result.notes)
     assert not any("low agreement" in note for note in result.notes)
