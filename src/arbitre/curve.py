@@ -106,11 +106,16 @@ MAX_BINS: Final = 10_000
 """Maximum number of distinct qualities; beyond it, they are grouped into this number of equal bins."""
 
 
+MERGED_PAIRS: Final = 1 << 13
+"""Number of pairs that are merged at once."""
+
+
 class CurveAccumulator:
     """Builds a curve incrementally: exact up to MAX_BINS distinct qualities, binned beyond that.
 
     Each bin is placed at the mean of its qualities. The area under the curve and the scores at thresholds that are
-    multiples of 1 / MAX_BINS therefore stay exact.
+    multiples of 1 / MAX_BINS therefore stay exact. The curve depends on the order of the pairs, but not on how many are
+    added at once.
     """
 
     def __init__(self) -> None:
@@ -121,13 +126,21 @@ class CurveAccumulator:
     def add(self, qualities: Floats, masses: Floats) -> None:
         """Add pairs; both arrays have shape (pairs,)."""
         self._pending.append((qualities, masses))
-        if sum(len(part) for part, _ in self._pending) > MAX_BINS:  # merging each time: 0.5 s for 100,000 documents
-            self._merge()
+        # Merging all pairs that are added together took 0.3 instead of 0.1 s for 100,000 documents.
+        if sum(len(part) for part, _ in self._pending) >= MERGED_PAIRS:
+            qualities, masses = self._take_pending()
+            whole = len(qualities) // MERGED_PAIRS * MERGED_PAIRS
+            for begin in range(0, whole, MERGED_PAIRS):
+                part = slice(begin, begin + MERGED_PAIRS)
+                self._merge(qualities[part], masses[part])
+            self._pending = [(qualities[whole:], masses[whole:])]
 
-    def _merge(self) -> None:
-        """Add the pending pairs to the curve."""
+    def _take_pending(self) -> tuple[Floats, Floats]:
         parts, self._pending = self._pending, []
-        qualities, masses = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
+
+    def _merge(self, qualities: Floats, masses: Floats) -> None:
+        """Add pairs to the curve."""
         if self._sums is None:
             merged = Curve.of(
                 np.concatenate([self._qualities, qualities]), 0.0, 0.0, np.concatenate([self._masses, masses])
@@ -144,7 +157,7 @@ class CurveAccumulator:
     def curve(self, gold: float, predicted: float) -> Curve:
         """Return the curve of all pairs, given the masses of all gold and all predicted entries."""
         if self._pending:
-            self._merge()
+            self._merge(*self._take_pending())
         if self._sums is None:
             return Curve(self._qualities, self._masses, gold, predicted)
         filled = self._masses > 0.0

@@ -101,3 +101,16 @@ def test_a_curve_of_few_qualities_has_exact_steps():
         steps.add(curve.qualities, curve.counts)
     curve = steps.curve(5.0, 6.0)
     assert (curve.qualities.tolist(), curve.counts.tolist(), curve.gold) == ([0.25, 0.5, 1.0], [1.0, 2.0, 1.0], 5.0)
+
+
+@pytest.mark.parametrize("decimals", [2, 16])
+def test_a_curve_does_not_depend_on_how_many_pairs_are_added_at_once(decimals):
+    rng = np.random.default_rng(3)
+    qualities, masses = rng.random(50_000).round(decimals), rng.random(50_000)
+    curves = []
+    for cuts in ([], range(1000, 50_000, 1000), np.sort(rng.integers(0, 50_000, 300))):
+        steps = CurveAccumulator()
+        for part in zip(np.split(qualities, cuts), np.split(masses, cuts), strict=True):
+            steps.add(*part)
+        curves.append(steps.curve(60_000, 60_000).to_dict())
+    assert curves[0] == curves[1] == curves[2]
