@@ -132,7 +132,7 @@ def test_a_table_shows_its_title_rows_rest_and_notes():
         "... and 1 more below",
         "n",
     ]
-    assert printed(WIDE, 90)[4].split() == ["(the", "whole)", "–", "–", "–", "1.0000"]  # "" stays empty
+    assert printed(WIDE, 90)[4].split() == ["(whole", "document)", "–", "–", "–", "1.0000"]  # "" stays empty
 
 
 def test_a_table_is_split_into_tables_that_fit():
