@@ -133,7 +133,7 @@ class TestCompare:
     def test_the_text_lists_scores_paths_and_differences(self, pair):
         result = run("compare", *pair)
         lines = [line.split() for line in result.stdout.splitlines()]
-        assert ["entries", "(the", "whole):", "2", "gold,", "3", "predicted,", "2", "matched"] in lines
+        assert ["entries", "(whole", "document):", "2", "gold,", "3", "predicted,", "2", "matched"] in lines
         assert ["f1", "(biased)", "0.8000", "0.6667", "biased:", "every", "pair", "counts", "as", "correct"] in lines
         assert ["/*", "2", "3", "2", "0.4333", "0.6500", "0.5200", "0.6500"] in lines
         text = " ".join(result.stdout.split())
