@@ -107,7 +107,7 @@ MAX_BINS: Final = 10_000
 
 
 MERGED_PAIRS: Final = 1 << 13
-"""Number of pairs that are merged at once."""
+"""Number of pairs that are merged into the curve at once."""
 
 
 class CurveAccumulator:
@@ -126,7 +126,7 @@ class CurveAccumulator:
     def add(self, qualities: Floats, masses: Floats) -> None:
         """Add pairs; both arrays have shape (pairs,)."""
         self._pending.append((qualities, masses))
-        # Merging all pairs that are added together took 0.3 instead of 0.1 s for 100,000 documents.
+        # For 100,000 documents, merging at each call takes 0.3 s; merging larger groups of pairs takes 0.1 s.
         if sum(len(part) for part, _ in self._pending) >= MERGED_PAIRS:
             qualities, masses = self._take_pending()
             whole = len(qualities) // MERGED_PAIRS * MERGED_PAIRS
@@ -140,7 +140,7 @@ class CurveAccumulator:
         return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
 
     def _merge(self, qualities: Floats, masses: Floats) -> None:
-        """Add pairs to the curve."""
+        """Merge pairs into the curve."""
         if self._sums is None:
             merged = Curve.of(
                 np.concatenate([self._qualities, qualities]), 0.0, 0.0, np.concatenate([self._masses, masses])

@@ -367,7 +367,7 @@ def test_an_example_without_a_decision_keeps_what_was_typed(visit, several):
     assert count(page).startswith("1 decision: gold is wrong 0, prediction is wrong 0, unsure 1")
 
 
-def test_a_file_without_notes_keeps_those_of_the_examples(visit, several, tmp_path):
+def test_loading_a_file_without_notes_keeps_the_notes_of_the_examples(visit, several, tmp_path):
     page = visit(report(several))
     start_reviewing(page)
     page.keyboard.press("3")

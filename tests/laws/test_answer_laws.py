@@ -56,9 +56,9 @@ def test_a_repair_neither_moves_nor_drops_keys(value, data):
 
 
 def is_start(part, whole):
-    """Whether a value is another one without its end. A field that is cut off after its colon is None.
+    """Whether a value is another value that was cut off. A field that is cut off after its colon is None.
 
-    A number that is cut off is any number.
+    A number that is cut off can be any number.
     """
     if part is None or isinstance(part, bool) or isinstance(whole, bool):
         return part is None or part is whole
@@ -78,7 +78,7 @@ ESCAPED = documents(
 
 
 @given(ESCAPED, st.booleans(), st.data())
-def test_an_answer_that_is_cut_off_keeps_what_it_has(value, ascii_only, data):
+def test_an_answer_that_is_cut_off_keeps_its_values(value, ascii_only, data):
     text = json.dumps(value, ensure_ascii=ascii_only)
     cut = text[: data.draw(st.integers(2, len(text)))]
     with suppress(DataError):

@@ -439,9 +439,6 @@ def test_records_that_contain_the_document_are_unwrapped(tmp_path):
 def test_alpha_of_a_single_item_is_undefined():
     one = agreement.krippendorff_alpha([[1], [2]], level="interval")
     assert (one.value, one.observed, one.expected) == (None, one.expected, one.observed)
-    assert (
-        one.reason
-        == "Only one item was rated by two annotators, so its agreement is also the agreement expected by chance."
-    )
+    assert one.reason == "Only one item was rated by two annotators, so observed and expected agreement are equal."
     assert agreement.krippendorff_alpha([[1, None], [2, 5]], level="interval").reason == one.reason
     assert agreement.krippendorff_alpha([[1, 5], [2, 5]], level="interval").value is not None

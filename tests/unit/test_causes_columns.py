@@ -131,7 +131,10 @@ def test_numbers_that_differ_by_a_constant_are_corrected(key, offset, words):
     path = "/*/pages/*" if key == "pages" else f"/*/{key}"
     assert (cause.kind, cause.paths, cause.detail) == ("ids-offset", (path,), {"offset": offset})
     assert cause.gain == pytest.approx(1.0 - f1q)
-    assert cause.advice == f"State in the prompt where the numbers at {path} start: most wrong predictions are {words}."
+    assert (
+        cause.advice
+        == f"State in the prompt where the numbers at {path} start: most of the wrong predictions are {words}."
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,7 +202,7 @@ def test_dates_that_differ_by_a_constant_are_corrected(schema, offset, unit, wor
     assert (cause.kind, cause.change, cause.detail) == ("date-offset", None, {"offset": offset, "unit": unit})
     assert (
         cause.advice
-        == f"Check how the dates at /rows/*/value are read or converted: most wrong predictions are {words}."
+        == f"Check how the dates at /rows/*/value are read or converted: most of the wrong predictions are {words}."
     )
     assert cause.count > 35
     assert cause.gain > 0.0

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    ("factor", "shown"), [(1000, "wrong predictions are often 1000 times"), (1 / 12, "gold values are often 12 times")]
+    ("factor", "shown"),
+    [(1000, "wrong predictions are often 1000 times"), (1 / 12, "the gold value is often 12 times")],
 )
 def test_numbers_with_a_constant_factor_have_another_unit(factor, shown):
     (cause,) = causes(NUMBER, changed(AMOUNTS * 3 + [1.5 * one for one in AMOUNTS], lambda number: number * factor))
@@ -49,7 +50,10 @@ def test_texts_with_another_unit_are_one_cause(form):
     heights = list(range(150, 199))
     (cause,) = causes(NUMBER, changed(heights, lambda height: form.format(height / 100)))
     assert (cause.kind, cause.change) == ("units", None)
-    assert cause.advice == "Ask for the unit of gold; gold values are often 100 times wrong predictions."
+    assert (
+        cause.advice
+        == "Ask for the unit used in gold; if a prediction is wrong, the gold value is often 100 times as large."
+    )
 
 
 NAMES = [

@@ -292,5 +292,5 @@ def test_many_small_documents_have_larger_work_units(length, pairs, size):
     assert [len(unit) for unit in joined.parts(joined.unit_size)][:-1] == [size] * ((pairs - 1) // size)
 
 
-def test_documents_in_memory_have_work_units_of_one_size():
+def test_documents_in_memory_have_work_units_of_the_default_size():
     assert JoinedCorpus((Pair("a", None, 1, 1),) * 70_000).unit_size == UNIT_SIZE

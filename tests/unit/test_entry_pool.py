@@ -90,7 +90,7 @@ def test_documents_without_a_list_are_the_entries():
 
 
 @pytest.mark.parametrize("other", [{"error": "none"}, "none", 3, True])
-def test_a_document_that_is_not_a_list_has_no_entries_beside_lists(other):
+def test_a_document_that_is_not_a_list_has_no_entries_if_others_are_lists(other):
     words = {"type": "array", "items": {"type": "string"}}
     found = build_entry_pool(plan(words), [["a", "b"], ["c"]], [["a"], other])
     assert found.pointers == ("/0", "/1", "/0", "/0")

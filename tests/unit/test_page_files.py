@@ -75,7 +75,7 @@ class PageFiles:
         return set(re.findall(r"[\w-]+", "".join([self.script, *map(read, self.templates), *modules])))
 
     def users(self, file):
-        """The scripts that use a name of a script."""
+        """The scripts that use a name that this script defines."""
         uses = re.compile(
             "|".join(rf"(?<![.\w]){name}" + (r"\b" if name.isupper() else r"\(") for name in self.names[file])
         )
@@ -127,7 +127,7 @@ def test_scripts_declare_each_name_once(page):
 
 
 @PAGES
-def test_shared_scripts_use_none_of_a_page_and_no_two_scripts_use_each_other(page):
+def test_shared_scripts_do_not_depend_on_a_page_and_no_scripts_depend_on_each_other(page):
     users = {file: page.users(file) for file in page.scripts}
     own = [file for file in page.scripts if not file.startswith("shared/")]
     assert [(file, other) for file in own for other in users[file] if other.startswith("shared/")] == []

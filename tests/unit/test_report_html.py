@@ -142,7 +142,7 @@ def test_the_result_is_stated_in_words():
     assert "biaisé" in french
 
 
-def test_negative_numbers_have_a_minus_sign_where_they_are_read():
+def test_negative_numbers_that_people_read_have_a_minus_sign():
     numbers = re.findall(r'<data value="(-[^"]*)"[^>]*>([^<]*)', render_page(filled()))
     assert ("-0.25", "\N{MINUS SIGN}0.2500") in numbers
     assert all(text.startswith("\N{MINUS SIGN}") for _, text in numbers)

@@ -288,9 +288,9 @@ def agree(
 def prepare(
     schema: SchemaSource | Comparator | None, annotators: Annotators, files: AnnotationOptions, options: dict[str, Any]
 ) -> tuple[Comparator, Annotators, ReadOptions]:
-    """Return the comparator, the sources by annotator and the options for reading them, from the arguments of `agree`.
+    """Return the comparator, the sources by annotator and the read options, given the arguments of `agree`.
 
-    The options of the comparator are removed from `options`. Raises errors as `agree` does.
+    The options of the comparator are removed from `options`. Raises the same errors as `agree`.
     """
     sources = annotation_sources(annotators, files)
     comparator = take_comparator(schema_of(schema, sources, files), options)

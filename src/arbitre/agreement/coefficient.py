@@ -146,13 +146,13 @@ class Coefficient:
         return cls(value=value, observed=observed, expected=expected, reason=below, **rest)
 
     def if_several_items(self) -> Coefficient:
-        """Return the coefficient, without a value if only one item was used.
+        """Return the coefficient; its value is None if only one item was used.
 
-        The expected disagreement of alpha is that of the same ratings then, so alpha would be 0 whatever they are.
+        With one item, observed and expected disagreement come from the same ratings, so alpha would always be 0.
         """
         if self.value is None or self.items != 1:
             return self
-        reason = "Only one item was rated by two annotators, so its agreement is also the agreement expected by chance."
+        reason = "Only one item was rated by two annotators, so observed and expected agreement are equal."
         return replace(self, value=None, reason=reason)
 
     def scaled(self, largest: float) -> Coefficient:

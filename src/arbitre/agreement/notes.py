@@ -117,7 +117,7 @@ def _intervals(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
 
 
 def _undefined(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
-    """Yield a note on the paths without a coefficient, for each reason."""
+    """Yield one note for each reason why paths have no coefficient."""
     paths: dict[str, list[str]] = {}
     for path, each in by_path.items():
         if each.value is None and each.reason:
@@ -127,7 +127,7 @@ def _undefined(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
 
 
 def _listed(paths: Sequence[str]) -> str:
-    """Return the first of these paths."""
+    """Join the first `MAX_LISTED` paths; if there are more, "..." follows."""
     return ", ".join(path or WHOLE for path in paths[:MAX_LISTED]) + (", ..." if len(paths) > MAX_LISTED else "")
 
 

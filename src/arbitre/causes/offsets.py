@@ -211,7 +211,7 @@ def with_date_offsets(sample: Sample, path: str) -> Iterator[tuple[int, Proposal
         if (offset := _offset(pairs)) is not None:
             number = abs(offset.value)
             words = f"{number} {unit}{'s' * (number != 1)} {'too late' if offset.value > 0 else 'too early'}"
-            advice = f"Check how the dates at {path} are read or converted: most wrong predictions are {words}."
+            advice = f"Check how the dates at {path} are read or converted: most of the wrong predictions are {words}."
             found = _subtraction(sample, path, pairs, offset)
             detail = {"offset": offset.value, "unit": unit}
             yield offset.number, replace(found, kind="date-offset", advice=advice, detail=detail)
@@ -279,7 +279,7 @@ def _subtraction(
                 numbers.update(dict.fromkeys(next(filter(None, ends), ())))
     numbers |= dict.fromkeys(faults)
     words = f"{abs(offset.value)} too {'large' if offset.value > 0 else 'small'}"
-    advice = f"State in the prompt where the numbers at {path} start: most wrong predictions are {words}."
+    advice = f"State in the prompt where the numbers at {path} start: most of the wrong predictions are {words}."
     change, detail = replacement(places), {"offset": offset.value}
     return Proposal("ids-offset", "prediction", (path,), tuple(numbers), change, offset.p, advice=advice, detail=detail)
 

@@ -49,7 +49,7 @@ IN_SOURCE: Final = 0.5
 """Minimum share of the texts and numbers of a fault that the source text contains, if it counts as in the source."""
 
 MIN_CORRECT: Final = 5
-"""Minimum number of correct values that show whether the values of a path are written in the source texts."""
+"""Minimum number of correct values needed to decide whether the values of a path occur in the source texts."""
 
 MAX_CORRECT: Final = 50
 """Maximum number of correct values of a path that are searched for in the source texts."""
@@ -269,9 +269,9 @@ class SourceSearch:
         self._read: dict[int, SourceText | None] = {}
 
     def counts(self, faults: Sequence[SampleFault]) -> dict[str, int]:
-        """Return the numbers of faults whose values are in the text, and are not; nothing if none was searched.
+        """Count the faults whose values are in the source text, and the others; empty if no value was searched for.
 
-        Paths whose correct values are rarely in the texts, such as labels and offsets, are left out.
+        Values of paths whose correct values rarely occur in the texts, such as labels and offsets, are ignored.
         """
         counts = Counter(present for fault in faults for present in self._present(fault))
         return {"in_source": counts[True], "not_in_source": counts[False]} if counts else {}
@@ -285,7 +285,7 @@ class SourceSearch:
 
     @cached_property
     def _unwritten(self) -> frozenset[tuple[str, bool]]:
-        """The paths whose correct values are rarely in the texts, with the side (true for gold) of these values."""
+        """Paths whose correct values rarely occur in the texts, each with the side of the values (true for gold)."""
         correct: defaultdict[tuple[str, bool], list[tuple[int, str | float]]] = defaultdict(list)
         for path, leaves in self._sample.leaves.items():
             for leaf in leaves:
@@ -297,7 +297,7 @@ class SourceSearch:
         return frozenset(key for key, several in found.items() if sum(several) < IN_SOURCE * len(several))
 
     def _found(self, values: Iterable[tuple[int, str | float]]) -> list[bool]:
-        """Return whether each value is in the text of its document; values of documents without a text are left out."""
+        """Return whether each value is in the text of its document; documents without a text are skipped."""
         return [value in text for document, value in values if (text := self._text(document)) is not None]
 
     def _text(self, document: int) -> SourceText | None:

@@ -310,10 +310,13 @@ def _rounded_factor(factor: float) -> float:
 
 def _factor_advice(factor: float) -> str:
     if factor == -1.0:
-        return "Ask for the sign of gold; wrong predictions often have the opposite sign."
+        return "Ask for the sign used in gold; wrong predictions often have the opposite sign."
     if abs(factor) > 1.0:
-        return f"Ask for the unit of gold; wrong predictions are often {factor:g} times gold values."
-    return f"Ask for the unit of gold; gold values are often {1.0 / factor:g} times wrong predictions."
+        return f"Ask for the unit used in gold; wrong predictions are often {factor:g} times the gold value."
+    return (
+        "Ask for the unit used in gold; if a prediction is wrong, "
+        f"the gold value is often {1.0 / factor:g} times as large."
+    )
 
 
 def _swapped(value: Json) -> str | None:

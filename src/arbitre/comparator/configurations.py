@@ -225,7 +225,7 @@ def _item_levels(comparison: Comparison) -> list[Level]:
 
 
 def entry_counts(comparison: Comparison) -> tuple[float, float]:
-    """Return the number of gold and of predicted entries. In a tally, a balanced transport counts both as gold."""
+    """Return the numbers of gold and predicted entries. A tally has only the gold number for balanced transport."""
     levels = _item_levels(comparison)
     if not levels:
         return comparison.scores.gold, comparison.scores.predicted

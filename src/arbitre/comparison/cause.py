@@ -427,7 +427,7 @@ class CauseExample(NamedTuple):
         predicted_index: Index of the entry in the prediction; None if there is none.
         place: JSON Pointer in gold of the value that a correction of gold would change: `gold_pointer`, or where it
             would add the predicted value ("-" for an item of a list); None if it is unknown, and for split and merged
-            items. If gold was transformed by a projection, it points into the result.
+            items. If gold was transformed by a projection, it points into the transformed gold.
         costliest: Whether it is among the most costly faults of the cause; the others are drawn at random.
         creates: Types ("object" or "array") of the containers around `place` that gold lacks, outermost first. A
             correction of gold would create them.

@@ -158,7 +158,7 @@ class ExecutionOptions:
         executor: Distributes the work units.
         checkpoints: Stores results on disk and may already contain some.
         unit_size: Number of documents per work unit, which is distributed, checkpointed and resumed as a whole; None to
-            derive it from the documents.
+            choose it by the number and size of the documents.
         first_batch: Number of documents in the first batch of a work unit; None to derive it from their size.
         batch_nodes: Target number of nodes per batch.
         chance: Whether to compute the chance scores when they are first used.

@@ -131,7 +131,7 @@ class DocumentResults:
     def lines(self) -> Iterator[bytes]:
         """Yield one JSON object per document, then one for all documents together, each as a line.
 
-        Of the tables, only the names and the numbers of rows are included.
+        Of tables, only the name and the number of rows are included.
         """
         tables = {"paths": self.paths, "fields": self.fields}
         by_path: dict[str, list[tuple[str, Any, Any]]] = {

@@ -210,7 +210,7 @@ def item_costs(level: Level, at: int, shape: tuple[int, int]) -> Floats:
 
     Returns:
         Distances in [0, 1] by position in the lists; NaN for items that cannot be compared: those that count as absent,
-        repeated items of lists matched with `set`, and positions of `prefixItems` with other positions.
+        repeated items of lists matched with `set`, and items at different positions of `prefixItems`.
     """
     costs, column = np.full(shape, np.nan), level.source
     left, right = level.left[at : at + 1], level.right[at : at + 1]

@@ -435,7 +435,7 @@ def _as_json(document: Any) -> Json | DataError:  # noqa: ANN401  (any object)
     try:
         value = json_form(document)
         check_value(value)
-        if not is_json(value):  # look for the reason
+        if not is_json(value):  # raises an error with the reason
             check(value, "document")
     except DataError as error:
         return error

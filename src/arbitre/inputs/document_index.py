@@ -91,8 +91,8 @@ class DocumentIndex(Database):
         opened: Predictions that `open_texts` replaces.
         first: Rows and ids of the gold documents that are compared: the first one with each id.
         selected: Ids of the documents to compare, if only some are.
-        pair: Row of the gold document, row of the prediction (or null) and run of each pair, numbered from 1; `refused`
-            marks pairs whose prediction is missing or could not be read.
+        pair: Pairs, numbered from 1: row of the gold document, row of the prediction (or null), and run; `refused` is
+            true if the prediction is missing or could not be read.
 
     Memory does not grow with the number of documents, except for `repairs`. Documents that are not in a plain file are
     written to a temporary file.

@@ -1,4 +1,4 @@
-"""Documents of one side on their own, such as gold to check or to infer a schema from; and single documents."""
+"""Reads documents of one side, for example to check gold or infer a schema, and single documents."""
 
 from __future__ import annotations
 

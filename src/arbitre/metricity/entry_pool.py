@@ -111,7 +111,7 @@ class EntryColumn:
     def of(cls, plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> EntryColumn:
         """Return the items of the list of entries, or the documents themselves if no document is a list.
 
-        If some documents are lists and others are not, such as a refusal of a model, only the lists have entries.
+        If some documents are not lists, such as the refusal of a model, only the lists have entries.
         """
         columns = build_columns(plan, gold, predicted)
         path = (*plan.entries, STAR)

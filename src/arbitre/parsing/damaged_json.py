@@ -59,7 +59,7 @@ _CHANGED: Final = re.compile(r'\\u[0-9a-fA-F]{4}|\\.|["\x00-\x1f]', re.DOTALL)
 _CUT_ESCAPE: Final = re.compile(
     r"((?:\A|[^\\])(?:\\\\)*+)(?:\\u[dD][89abAB][0-9a-fA-F]{2})?+(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z"
 )
-"""An escape at the end of a text that is cut off, or the first of two that stand for one character."""
+"""Incomplete escape at the end of a text that is cut off, including the first half of a surrogate pair."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _LITERALS: Final = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 _CONSTANTS: Final = frozenset({"NaN", "Infinity", "-Infinity"})
@@ -196,7 +196,7 @@ class DamagedValue:
             self._key(_decoded(text), start)
         elif self._state != "key" or _MARKS.search(content) or (ended and self._after(self.end)[0]):
             self._value(text, start)
-        # otherwise a key that is cut off, or after which the text is cut off: it has no value
+        # otherwise, the text is cut off within or after a key, which has no value
 
     def _find_end(self, quote: str, start: int) -> bool:
         """Move the end of a text to the quote that ends it, if an earlier one does not. Returns True."""

@@ -134,7 +134,7 @@ def _causes(evaluation: Mapping[str, Any], alignments: Mapping[str, Any]) -> dic
 
 
 def _has_projected_gold(evaluation: Mapping[str, Any]) -> bool:
-    """Return whether gold was transformed by a projection, so that places in it are unknown in the files of gold."""
+    """Return whether gold was transformed by a projection, so that places in the gold files are unknown."""
     return "project.gold" in evaluation["signature"]["entries"]
 
 
@@ -158,7 +158,7 @@ def agreed_view(
 def _examples(
     examples: Sequence[Mapping[str, Any]], alignments: Mapping[str, Any], *, unplaced: bool
 ) -> list[dict[str, Any]]:
-    """Return the examples that are shown; `unplaced` if their places in gold are unknown."""
+    """Return the examples that are shown. If `unplaced` is true, their places in gold are removed."""
     documents = {one["key"]: one for one in alignments.get("kept", ())}
     sources = {tuple(one[name] for name in PLACE): one["source"] for one in alignments.get("sources", ())}
     kept = (one for one in examples if EntryLink.of(one).is_kept(documents))

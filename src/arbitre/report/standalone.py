@@ -92,7 +92,7 @@ def parts(page: str, ending: str) -> tuple[str, ...]:
     """Return the files of a page with an ending, in the order in which they are joined.
 
     Those of the folder `shared` come first, in alphabetical order. Those of the page follow, in the same order, but
-    `main` is last: it starts the scripts and prevails in the style.
+    `main` is last, because its script starts the page and its style overrides the others.
 
     >>> parts("queue", "css")
     ('shared/page.css', 'shared/palette.css', 'shared/values.css', 'queue/panes.css', 'queue/main.css')

@@ -107,18 +107,18 @@ def find_violations(
 
 
 _HINTS: Final = {
-    "confidence": "Pass what `arbitre confidence --format json` prints.",
-    "decisions": "schemas/decisions.schema.json describes the file.",
+    "confidence": "Pass the output of `arbitre confidence --format json`.",
+    "decisions": "Correct the file; schemas/decisions.schema.json describes its format.",
     "evaluation": "Pass the evaluation.json that `arbitre evaluate --out` writes, or evaluate again.",
     "factors": "Pass the factors.json that `arbitre rank --factor` writes, or rank again.",
-    "provenance": "Correct the file; schemas/provenance.schema.json describes it.",
+    "provenance": "Correct the file; schemas/provenance.schema.json describes its format.",
     "ranking": "Pass the ranking.json that `arbitre rank --out` writes, or rank again.",
 }
-"""What to do if a file of this kind is invalid."""
+"""Hints for invalid files, by kind."""
 
 
 def read_valid(path: Path, kind: str) -> Any:  # noqa: ANN401  (JSON)
-    """Read a JSON file of arbitre. Raises DataError if it cannot be read, or as `check_valid`."""
+    """Read and check a JSON file of arbitre. Raises DataError if it cannot be read or is invalid; see `check_valid`."""
     plain = strict_json.load(path)
     check_valid(plain, kind, path)
     return plain
@@ -129,11 +129,11 @@ def check_valid(plain: Json, kind: str, path: Path) -> None:
 
     Args:
         plain: The contents.
-        kind: What the file is, such as "evaluation": the name of the bundled schema, without the suffix.
+        kind: Kind of the file, such as "evaluation": the name of the bundled schema without `.schema.json`.
         path: The file, for errors.
 
     Raises:
-        DataError: With all violations of the schema.
+        DataError: The contents violate the schema. Lists all violations.
     """
     if violations := find_violations(_schema(kind), plain):
         raise DataError(

@@ -1,1 +1,1 @@
-"""Suggestions for a schema from gold and predictions (aliases, gates, advice on each path), and for labels of data."""
+"""Suggestions for a schema, based on gold and predictions (aliases, gates, advice on paths), and advice on labels."""

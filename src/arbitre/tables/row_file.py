@@ -92,7 +92,7 @@ class RowFile:
         return self
 
     def write(self, rows: EncodedRows) -> None:
-        """Add rows in the dialect of the file."""
+        """Append rows; they must have the CSV dialect of the file."""
         self._rows += rows.number
         if self._form is None and self._rows > MAX_CSV_ROWS:
             self._to_parquet()

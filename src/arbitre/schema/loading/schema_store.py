@@ -407,7 +407,7 @@ def read_file(path: Path, what: str) -> Json:
         return strict_json.parse(data, file=str(path), max_depth=MAX_DEPTH)
     except DataError as error:
         known = (one if one.pointer is not None else replace(one, hint=None) for one in error.problems)
-        raise SchemaError(*known) from error  # the hints on syntax and nesting are for documents
+        raise SchemaError(*known) from error  # hints on syntax and nesting apply only to documents
 
 
 def too_many_values(count: float, what: str, file: str | None) -> SchemaError:

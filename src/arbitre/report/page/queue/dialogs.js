@@ -1,4 +1,4 @@
-// The dialogs: proposals that are accepted in one step, and files of decisions.
+// The dialogs for accepting proposals in one step and for files of decisions.
 
 // The undecided disagreements whose proposal has a majority and can be decided: at the path of one, or in the filters.
 const acceptable = (one, scope) =>

@@ -1,4 +1,4 @@
-// The panes of the source and of the annotators, with what differs between their values.
+// The panes of the source and of the annotators, with the differences between the annotators' values.
 
 const brief = (whole, most = ROOM) => (whole.length > most ? `${cut(whole, most)}…` : whole);
 const named = (list) => list.map((name) => plain(brief(name))).join(", ");

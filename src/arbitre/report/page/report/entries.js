@@ -1,4 +1,4 @@
-// The entries of a document: their fields level by level, their heads, and their shares in several rows.
+// The entries of a document: their headings, their fields level by level, and entries that are split over several rows.
 
 // The children of a node; for an unexpanded value, its fields or items with the same verdict.
 const below = (node) => {

@@ -1,4 +1,4 @@
-// The view of one document: its scores, the list of its entries, rendered in parts, and the events of both.
+// The view of one document: its scores, the list of its entries (rendered in parts), and event handlers.
 
 // The scores of the document, and those of the first published script.
 const drawHead = (chosen) => {

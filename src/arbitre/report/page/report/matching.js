@@ -1,4 +1,4 @@
-// The matching of a document, drawn: the map of the pairs, and the matrix of all possible ones.
+// Drawings of the matching of a document: the map of its pairs, and the matrix of all possible pairs.
 
 const MAP = { width: 1000, height: 170, tall: 50 };
 

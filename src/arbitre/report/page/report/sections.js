@@ -1,4 +1,4 @@
-// Sections of the page, opened by a click or a link; its keys; its tables, sorted by a click and copied.
+// Sections that open by a click or a link, keyboard shortcuts, and tables that can be sorted and copied.
 
 const openers = new Map(); // what to build when a section is first opened
 const onOpen = (id, build) => {
@@ -113,7 +113,7 @@ const cellText = (cell) => {
   for (const button of copied.querySelectorAll("button.cut")) button.replaceWith(button.closest(".cuttable") ? "" : "…");
   for (const next of copied.querySelectorAll("p + p")) next.prepend("; ");
   const whole = copied.textContent.replace(/\s+/g, " ").trim();
-  return cell.matches(".n") ? whole.replace(/−(?=\d)/g, "-") : whole; // programs read no other minus
+  return cell.matches(".n") ? whole.replace(/−(?=\d)/g, "-") : whole; // programs do not read U+2212 as a minus
 };
 // The rows of a table as texts, without rows that only group others.
 const gridOf = (table) =>

@@ -1,4 +1,4 @@
-// What the page shows of the documents: a document, its rows, the filters and order of the rows, and the address of it all.
+// The state of the document view: the document, its rows, their filters and order, and the address that stores them.
 
 const documents = data.subjects.flatMap((subject) =>
   subject.documents.map((document) => ({ ...document, subject: subject.name })),

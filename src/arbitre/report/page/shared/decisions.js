@@ -1,4 +1,4 @@
-// The decisions of a page: made and undone, kept in the browser, merged with those of other tabs and of files, exported.
+// Stores the decisions of a page in the browser, merges decisions from other tabs and files, undoes and exports them.
 
 // The members of a JSON object, as JSON texts by key; those of a list by position.
 const members = (whole) => {
@@ -26,12 +26,13 @@ const linesById = (whole) => {
   return new Map(lines);
 };
 
-// The decisions of a page by id, each with a `note` and its reviewer (`by`), and the texts that the browser keeps with
-// them under a key. Some browsers keep nothing for files. `written(id, decision)` returns a decision as a JSON line;
-// `read(line)` returns its id and the decision, or null if it is for none of this page. `same` compares two decisions.
+// The decisions of a page by id, each with a `note` and its reviewer (`by`), and the texts that the browser stores with
+// them under a key. Some browsers store nothing for local files. `written(id, decision)` returns a decision as a JSON
+// line; `read(line)` returns the id and the decision, or null if the line does not belong to this page. `same` compares
+// two decisions.
 const decisionStore = (key, { written, read, same }) => {
   const made = new Map();
-  const steps = []; // that can be undone, each with the decisions before it by id, null for none
+  const steps = []; // that can be undone: the earlier decision by id, null if there was none
   let known = { whole: "", lines: new Map() }; // the decisions as this tab last wrote or read them
   const unsaved = new Map(); // texts that the browser refused to store, by key and name; lost when the page is closed
   const kept = (name = "", prefix = key) => {
@@ -56,7 +57,7 @@ const decisionStore = (key, { written, read, same }) => {
     }
   };
   const noteOn = (id) => `-note-${id}`; // a note without a decision
-  const typedOn = (id) => `-typed-${id}`; // a value that was typed and not taken, as JSON text or as it was typed
+  const typedOn = (id) => `-typed-${id}`; // a typed value that is not a decision yet, as JSON text or as it was typed
   const typedFor = (id) => kept(typedOn(id));
   const keepTyped = (id, value) => keep(typedOn(id), value);
   const noteFor = (id) => made.get(id)?.note ?? kept(noteOn(id));
@@ -64,13 +65,13 @@ const decisionStore = (key, { written, read, same }) => {
     if (made.has(id)) made.set(id, { ...made.get(id), note });
     keep(noteOn(id), made.has(id) ? "" : note);
   };
-  // Shows the name of the reviewer in a box, and keeps it.
+  // Shows the name of the reviewer in a box, and stores changes.
   const keepName = (input) => {
     input.value ||= kept("-name");
     input.addEventListener("input", () => keep("-name", input.value.trim()));
   };
 
-  // Copies the name, the notes and the typed values that are kept under another key, where this one has none.
+  // Copies the name, the notes and the typed values that are stored under another key, unless this key has its own.
   const inherit = (other, ids) => {
     for (const name of ["-name", ...ids.flatMap((id) => [noteOn(id), typedOn(id)])])
       if (!kept(name)) keep(name, kept(name, other));
@@ -95,15 +96,15 @@ const decisionStore = (key, { written, read, same }) => {
     for (const [id, decision] of before) put(id, decision && !typing ? { ...decision, note: noteFor(id) } : decision);
     return before.map(([id]) => id);
   };
-  // Takes over a decision from a file. A note stays if the decision is the same and has none. Returns whether a decision
-  // or a note was replaced.
+  // Adopts a decision from a file. Your note is kept if the decision is the same and has no note. Returns whether a
+  // decision or a note was replaced.
   const take = (id, decision) => {
     const [before, note] = [made.get(id), noteFor(id)];
     const agrees = !before || same(before, decision);
     made.set(id, { ...decision, note: decision.note || (agrees ? note : "") });
     return !agrees || Boolean(note && decision.note && note !== decision.note);
   };
-  // Signs the decisions without a reviewer. Returns whether all have one.
+  // Adds the reviewer to decisions without one. Returns whether all decisions now have a reviewer.
   const sign = (by) => {
     const unsigned = [...made].filter(([, decision]) => !decision.by);
     if (by) for (const [id, decision] of unsigned) made.set(id, { ...decision, by });

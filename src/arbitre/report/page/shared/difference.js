@@ -65,7 +65,7 @@ const stretch = (x, y, same, top, left) => {
   }
   return best ? trace(best.i, best.i - best.k, CHANGES) : [x.length, y.length];
 };
-// Two lists in Unicode normal form C if this is how the texts were compared, unless the lists differ only in this form.
+// Two lists in Unicode normal form C if texts were compared in this form; unchanged if they differ only in the form.
 const composed = (lists) => {
   const forms = data.nfc ? lists.map((all) => all.map((one) => one.normalize())) : lists;
   return forms[0].join("") === forms[1].join("") ? lists : forms;

@@ -88,7 +88,7 @@ const shown = (whole, place = 0, render = appearance(whole).trim() ? visible : a
   return make("span", { class: "cuttable" }, part, more);
 };
 
-// A source text with marks: each from a position to another, of a side with a title.
+// A source text with marks. Each mark has a start, an end and a side, which determines its title.
 const sourceText = (whole, marks, titleOf) => {
   const lines = (from, to) => whole.slice(from, to).split("\n").flatMap((line, place) => [place ? "\n" : "", ...visible(line)]);
   const parts = [];
