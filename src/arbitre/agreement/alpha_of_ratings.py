@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from arbitre.agreement.by_document import cell_sums
-from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.coefficient import Coefficient, if_several_items
 from arbitre.agreement.ratings import MISSING, Ratings, facts
 from arbitre.arrays import weighted_sums
 from arbitre.errors import DataError, OptionError, did_you_mean
@@ -86,7 +86,7 @@ def alpha_of(
     name = f"alpha_{level if isinstance(level, str) else getattr(level, '__name__', 'function')}"
     model = "pooled ratings, without replacement"
     alpha = Coefficient.corrected(observed, expected, name=name, chance_model=model, **facts(ratings))
-    return alpha.if_several_items()
+    return if_several_items(alpha)
 
 
 def largest_difference(

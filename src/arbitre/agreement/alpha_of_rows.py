@@ -17,7 +17,7 @@ import numpy as np
 from arbitre.agreement.aligned_rows import AlignedRows
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.by_document import cell_sums, summed
-from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.coefficient import Coefficient, if_several_items
 from arbitre.arrays import exact_dot, exact_sum, weighted_sums
 from arbitre.engine.columns.ragged import chunks, find_sorted
 from arbitre.engine.solve.solver import QualitySolver
@@ -124,7 +124,7 @@ def alpha_of_rows(
         annotators=part.rows.shape[1],
         standard_error=parts.standard_error,
     )
-    coefficient = (coefficient if chance is None else chance.applied(coefficient)).if_several_items()
+    coefficient = if_several_items(coefficient if chance is None else chance.applied(coefficient))
     if not number or by_document is None:
         return coefficient
     raters = (part.rows != NONE).sum(axis=1)

@@ -145,16 +145,6 @@ class Coefficient:
         below = _negative(rest.get("exchanged", ())) if value < -TOLERANCE else None
         return cls(value=value, observed=observed, expected=expected, reason=below, **rest)
 
-    def if_several_items(self) -> Coefficient:
-        """Return the coefficient; its value is None if only one item was used.
-
-        With one item, observed and expected disagreement come from the same ratings, so alpha would always be 0.
-        """
-        if self.value is None or self.items != 1:
-            return self
-        reason = "Only one item was rated by two annotators, so observed and expected agreement are equal."
-        return replace(self, value=None, reason=reason)
-
     def scaled(self, largest: float) -> Coefficient:
         """Return the coefficient with all disagreements divided by `largest`, a positive number.
 
@@ -188,6 +178,17 @@ class Coefficient:
 
 
 _Scaled = TypeVar("_Scaled", Coefficient, LocalChance, DocumentAgreement)
+
+
+def if_several_items(alpha: Coefficient) -> Coefficient:
+    """Return alpha; its value is None if only one item was used.
+
+    With one item, observed and expected disagreement come from the same ratings, so alpha would always be 0.
+    """
+    if alpha.value is None or alpha.items != 1:
+        return alpha
+    reason = "Only one item was rated by two annotators, so observed and expected agreement are equal."
+    return replace(alpha, value=None, reason=reason)
 
 
 def _scaled(part: _Scaled, largest: float, *others: str) -> _Scaled:
