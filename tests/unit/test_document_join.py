@@ -7,6 +7,7 @@ import pytest
 from tests.builders import read_records
 
 from arbitre.errors import DataError
+from arbitre.inputs import join as join_module
 from arbitre.inputs.corpus_sources import read_pairs
 from arbitre.inputs.document_index import index_row
 from arbitre.inputs.join import UNIT_SIZE, JoinedCorpus, close_ids, join, paired, swapped_names
@@ -276,15 +277,17 @@ def test_nine_predictions_of_three_pages_are_nine_runs():
 @pytest.mark.parametrize(
     ("length", "pairs", "size"),
     [
-        (400, 16_384, 256),  # 64 units
-        (400, 20_480, 320),
-        (400, 70_000, 1024),
-        (2_000, 70_000, 262),  # a million bytes
-        (20_000, 70_000, 256),
-        (-1, 70_000, 256),  # whole files
+        (10, 256, 4),  # 64 units
+        (10, 320, 5),
+        (10, 1200, 16),
+        (100, 1200, 5),  # a thousand bytes
+        (1000, 1200, 4),
+        (-1, 1200, 4),  # whole files
     ],
 )
-def test_many_small_documents_have_larger_work_units(length, pairs, size):
+def test_many_small_documents_have_larger_work_units(monkeypatch, length, pairs, size):
+    for name, value in {"UNIT_SIZE": 4, "LARGE_UNIT_SIZE": 16, "LARGE_UNIT_BYTES": 1000}.items():
+        monkeypatch.setattr(join_module, name, value)
     place = ByteRange("file", 0, length)
     documents = [index_row(doc(str(number), 1), place, "") for number in range(pairs)]
     joined = join(documents, documents)
