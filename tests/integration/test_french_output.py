@@ -125,7 +125,9 @@ def test_the_path_of_a_whole_document_has_one_name(tmp_path):
     written = [(out / name).read_text(encoding="utf-8") for name in ("paths.tex", "faults.md", "report.html")]
     for found in (text, *written):
         assert "(tout le document)" in found
-        assert not re.search(r"\(the whole\)|\(racine\)", found.partition('<script type="application/json"')[0])
+        shown = found.partition('<script type="application/json"')[0]
+        assert WHOLE not in shown
+        assert "(racine)" not in shown
     for say in (FR, ENGLISH_TEXTS):
         assert say("whole") == say.word(WHOLE)
 
