@@ -1,4 +1,4 @@
-"""Options for reading documents, and pairs of documents that are read together."""
+"""Options for reading documents."""
 
 from __future__ import annotations
 

@@ -53,8 +53,6 @@ const operationsOf = (own) => {
   const change = [["op", JSON.stringify(op)], path, ...(op === "remove" ? [] : [["value", own.value]]), ...more];
   return [...(op === "add" ? [] : [objectText([["op", '"test"'], path, ["value", own.gold]])]), objectText(change)];
 };
-// The patches and the other decisions: those that change nothing, and those on a place that the patch changes already,
-// for another run. Items of lists are removed last, from the end, so that no pointer changes before its turn.
 // Operations that add the lists and objects around the values that gold lacks, once each.
 const containersOf = (own, created) => {
   const [tokens, types] = [own.pointer.split("/"), own.creates.split(" ").filter(Boolean)];
@@ -66,6 +64,8 @@ const containersOf = (own, created) => {
   });
 };
 const changeOf = ({ document, pointer, gold, value }) => JSON.stringify([document, pointer, ...(gold === null && pointer.endsWith("/-") ? [value] : [])]);
+// The patches and the other decisions: those that change nothing, and those on a place that the patch changes already,
+// for another run. Items of lists are removed last, from the end, so that no pointer changes before its turn.
 const patchText = () => {
   const all = sortedDecisions();
   const placed = all.filter(({ decision, pointer }) => decision === GOLD_WRONG && pointer !== null);
