@@ -69,8 +69,13 @@ READ_AT_ONCE: Final = 32
 """Number of documents that are compared again at once; halves the time of one by one (lists of 20 entries)."""
 
 READ_IN_PROCESS: Final = 8
-"""Number of documents per task of a worker process. Smaller than `READ_AT_ONCE`, because tasks are submitted before it
-is known whether their documents fit."""
+"""Number of documents in the first task of a worker process. Smaller than `READ_AT_ONCE`, because tasks are submitted
+before it is known whether their documents fit. Each task that follows has twice as many, up to `MAX_IN_PROCESS`: if
+tasks are still needed, documents are small."""
+
+MAX_IN_PROCESS: Final = 64
+"""Maximum number of documents per task. A cluster needs half a second less for 2,000 documents than if all tasks had
+`READ_IN_PROCESS`."""
 
 MAX_ROWS: Final = 2000
 """Maximum number of documents in the table of documents, besides those that are kept; the worst are listed."""
@@ -263,11 +268,13 @@ class WorstDocuments:
             result = columns[number]
             return _head(result) | {"published": figures(result.tally, float(areas[number]))}
 
-        size = READ_AT_ONCE if processes is None else READ_IN_PROCESS
-
         def tasks() -> Iterator[DocumentsToShow]:
-            for begin in range(0, len(numbers), size):
-                chunk = numbers[begin : begin + size].tolist()
+            size, end = READ_AT_ONCE if processes is None else READ_IN_PROCESS, 0
+            while end < len(numbers):
+                chunk = numbers[end : end + size].tolist()
+                end += size
+                if processes is not None:
+                    size = min(2 * size, MAX_IN_PROCESS)
                 unit, entries = joined.unit(places[chunk]), [linked.get(number, ()) for number in chunk]
                 yield DocumentsToShow(unit, list(map(head, chunk)), entries)
 
