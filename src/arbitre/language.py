@@ -212,7 +212,8 @@ class Translator:
         return _in_number(self.template(name, values.get("n")), values, self.language)
 
     def __call__(self, name: str, /, **values: object) -> str:
-        return self.form(name, values).format(**{key: self.value(one) for key, one in values.items()})
+        said = self.form(name, values).format(**{key: self.value(one) for key, one in values.items()})
+        return self._spaced(said)
 
     def value(self, value: object) -> str:
         """Return a value of a sentence: a number as a count, anything else as its text."""

@@ -14,6 +14,7 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
@@ -29,9 +30,10 @@ from arbitre.cli.option_values import over, under
 from arbitre.cli.output import progress
 from arbitre.cli.output.console import Terminal
 from arbitre.cli.output.progress import shown_progress
-from arbitre.corpus.evaluate import ignore_progress
+from arbitre.corpus.evaluate import Phase, ignore_progress
 from arbitre.corpus.quality_bounds import QualityBound
 from arbitre.jobs.evaluation_job import EvaluationJob
+from arbitre.language import Language, Translator
 from arbitre.systems.run_stability import run_stability
 from arbitre.tables.terminal import nested_labels
 
@@ -656,7 +658,7 @@ def test_progress_without_a_terminal_is_a_line_every_few_seconds(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS", 0.02)
 
     def slowly(self):
-        for step in (("comparing", 0, 6), ("comparing", 6, 6), ("resampling", 0, None), ("writing", 0, None)):
+        for step in (("comparing", 0, 6), ("comparing", 6, 6), ("computing intervals", 0, None), ("writing", 0, None)):
             self.on_progress(*step)
             time.sleep(0.1)
         self.on_progress = ignore_progress
@@ -668,7 +670,7 @@ def test_progress_without_a_terminal_is_a_line_every_few_seconds(monkeypatch):
     assert [re.sub(r", [\d,]+/s, 0:00:00 left$", " (rate)", line) for line in lines] == [
         "comparing: 0 of 6 documents",
         "comparing: 6 of 6 documents (rate)",
-        "resampling",
+        "computing intervals",
         "writing",
     ]
     assert (
@@ -691,12 +693,12 @@ def test_the_phases_are_reported_in_order(monkeypatch):
     assert phases[0] == ("reading", 1, None)
     assert phases[-4:] == [
         ("comparing", 6, 6),
-        ("resampling", 0, None),
+        ("computing intervals", 0, None),
         ("diagnosing", 0, None),
         ("writing", 0, None),
     ]
     assert list(dict.fromkeys(phase for phase, _, _ in phases)) == [
-        *("reading", "comparing", "resampling", "diagnosing", "writing")
+        *("reading", "comparing", "computing intervals", "diagnosing", "writing")
     ]
 
 
@@ -705,13 +707,35 @@ def test_the_bar_has_a_total_only_where_it_is_known():
     console = Console(file=io.StringIO(), force_terminal=True, force_interactive=True, width=120)
     screen = Terminal(console, console, quiet=False)
     with shown_progress(screen) as show:
-        for step in (("reading", 18643, None), ("comparing", 200, 18643), ("resampling", 0, None)):
+        for step in (("reading", 18643, None), ("comparing", 200, 18643), ("computing intervals", 0, None)):
             show(*step)
             time.sleep(0.3)  # it is drawn ten times a second
     printed = console.file.getvalue()
     assert "18,643 documents" in printed
     assert "200 of 18,643 documents" in printed
     assert "100" not in printed
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "shown"),
+    [(True, "3 documents sur 18 643"), (False, "comparaison : 3 documents sur 18 643, ")],
+    ids=["terminal", "file"],
+)
+def test_progress_is_in_the_language_of_the_output(monkeypatch, is_terminal, shown):
+    monkeypatch.setattr(progress, "SECONDS", 0.02)
+    console = Console(file=io.StringIO(), force_terminal=is_terminal, width=160)
+    screen = Terminal(console, console, quiet=False, say=Translator(Language.FR, plain=True))
+    with shown_progress(screen) as show:
+        for step in (("reading", 1, None), ("comparing", 2, 18643), ("comparing", 3, 18643)):
+            show(*step)
+            time.sleep(0.3)
+        for phase in get_args(Phase):
+            show(phase, 0, None)
+            time.sleep(0.3)
+    printed = console.file.getvalue()
+    assert shown in printed
+    assert "calcul des intervalles" in printed
+    assert [phase for phase in get_args(Phase) if phase in printed] == []
 
 
 def test_no_chance_computes_no_chance_scores():

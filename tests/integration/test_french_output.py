@@ -420,8 +420,7 @@ def test_notes_on_written_files_are_french():
     assert "Écrit : report.html" in written.splitlines()
     assert left_in_english(written) == []
     figures = printed("figures", "saved", "--out", "figures", "--lang", "fr")[1]
-    assert figures.startswith("Écrit : ")
-    assert figures.endswith(", dans figures\n")
+    assert figures.startswith("Écrit dans figures : ")
 
 
 def test_a_name_at_the_end_of_a_sentence_does_not_include_the_next_sentence():

@@ -333,7 +333,7 @@ def _triple(entry: object) -> tuple[str, Json, Json]:
 # The phases of an evaluation, for displays of its progress.
 
 
-Phase: TypeAlias = Literal["reading", "comparing", "resampling", "diagnosing", "writing"]
+Phase: TypeAlias = Literal["reading", "comparing", "computing intervals", "diagnosing", "writing"]
 
 OnProgress: TypeAlias = "Callable[[Phase, int, int | None], None]"
 """Called with the phase, the number of documents done in it, and their total number; None if it is unknown."""

@@ -365,8 +365,8 @@ class EvaluationJob:
             texts = self.source_texts() if self.options.diagnose else None
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, asked, texts=texts, resume=resume))
 
-        def resampled(found: Evaluation) -> Evaluation:
-            self.on_progress("resampling", 0, None)
+        def with_intervals(found: Evaluation) -> Evaluation:
+            self.on_progress("computing intervals", 0, None)
             evaluation = self._completed(found, clusters)
             evaluation.trust  # noqa: B018  (computed once, before the files)
             return evaluation
@@ -376,12 +376,12 @@ class EvaluationJob:
             workers = find(self._executor, len(found.document_table) / UNIT_SIZE)
             movable = self.plan.compiles_anywhere and not self.plan.has_judges  # judges count their calls
             if workers is None or self.given is not None or not (self._wants_causes and movable):
-                evaluation = resampled(found)
+                evaluation = with_intervals(found)
                 if evaluation.cause_factory is not None:
                     evaluation.cause_analysis  # noqa: B018  (also computed once)
             else:
                 search = DocumentDetails(self).cause_search()
-                causes, evaluation = workers.run_both(search, partial(resampled, found))
+                causes, evaluation = workers.run_both(search, partial(with_intervals, found))
                 evaluation = extend(Evaluation, evaluation, cause_factory=partial(known, causes))
             self.on_progress("writing", 0, None)
             return evaluation

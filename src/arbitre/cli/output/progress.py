@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.evaluate import OnProgress, Phase
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.jobs.evaluation_job import EvaluationJob
+    from arbitre.language import Translator
 
 SECONDS: Final = 5.0
 """Time between two lines if standard error is not a terminal."""
@@ -34,17 +35,27 @@ SECONDS: Final = 5.0
 class RateColumn(ProgressColumn):
     """Progress column with the number of documents per second."""
 
+    def __init__(self, say: Translator) -> None:
+        """Set the language."""
+        super().__init__()
+        self.say = say
+
     def render(self, task: Task) -> Text:
         """Return the rate, or an empty text before it is known."""
-        return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
+        return Text("" if task.speed is None else _rate(task.speed, self.say))
 
 
 class CountColumn(ProgressColumn):
     """Progress column with the number of documents done, and their total if it is known."""
 
+    def __init__(self, say: Translator) -> None:
+        """Set the language."""
+        super().__init__()
+        self.say = say
+
     def render(self, task: Task) -> Text:
         """Return the count, or an empty text in phases that count no documents."""
-        return Text(_counted(int(task.completed), None if task.total is None else int(task.total)))
+        return Text(_counted(int(task.completed), None if task.total is None else int(task.total), self.say))
 
 
 @contextmanager
@@ -67,7 +78,9 @@ def compare_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluat
 
 
 def _bar(screen: Terminal) -> Iterator[OnProgress]:
-    columns = (TextColumn("{task.description}"), BarColumn(), CountColumn(), RateColumn(), TimeRemainingColumn())
+    say = screen.say
+    counts, rates = CountColumn(say), RateColumn(say)
+    columns = (TextColumn("{task.description}"), BarColumn(), counts, rates, TimeRemainingColumn())
     with Progress(*columns, console=screen.err, transient=True) as progress:
         tasks: dict[Phase, TaskID] = {}
 
@@ -75,35 +88,40 @@ def _bar(screen: Terminal) -> Iterator[OnProgress]:
             if phase not in tasks:
                 for task in tasks.values():
                     progress.update(task, visible=False)
-                tasks[phase] = progress.add_task(phase, total=total)
+                tasks[phase] = progress.add_task(say.text(phase), total=total)
             progress.update(tasks[phase], completed=done, total=total)
 
         yield show
 
 
-def _counted(done: int, total: int | None) -> str:
+def _counted(done: int, total: int | None, say: Translator) -> str:
     """Return a number of documents, with their total if it is known; empty for 0 of an unknown number.
 
-    >>> _counted(1200, 2000), _counted(1200, None), _counted(0, None)
-    ('1,200 of 2,000 documents', '1,200 documents', '')
+    >>> from arbitre.language import ENGLISH
+    >>> _counted(12000, 20000, ENGLISH), _counted(1200, None, ENGLISH), _counted(0, None, ENGLISH)
+    ('12,000 of 20,000 documents', '1200 documents', '')
     """
     if total is not None:
-        return f"{done:,} of {total:,} documents"
-    return f"{done:,} documents" if done else ""
+        return say("table.progress.of", done=done, total=total)
+    return say("table.progress.done", done=done) if done else ""
+
+
+def _rate(rate: float, say: Translator) -> str:
+    return f"{say.value(round(rate))}/s"
 
 
 def _lines(screen: Terminal) -> Iterator[OnProgress]:
-    current, finished = [""], threading.Event()
+    current, finished, say = [""], threading.Event(), screen.say
     phases: dict[Phase, tuple[float, int]] = {}
     """When each phase began, and the number of documents that were done then."""
 
     def show(phase: Phase, done: int, total: int | None) -> None:
         began, before = phases.setdefault(phase, (time.monotonic(), done))
         rate = (done - before) / max(time.monotonic() - began, 1e-9)
-        parts = [_counted(done, total), f"{rate:,.0f}/s" if done > before else ""]
+        parts = [_counted(done, total, say), _rate(rate, say) if done > before else ""]
         if total is not None and done > before:
-            parts.append(f"{timedelta(seconds=round((total - done) / rate))} left")
-        current[0] = ": ".join(filter(None, [phase, ", ".join(filter(None, parts))]))
+            parts.append(say("table.progress.left", time=timedelta(seconds=round((total - done) / rate))))
+        current[0] = say("colon").join(filter(None, [say.text(phase), ", ".join(filter(None, parts))]))
 
     def print_lines() -> None:
         while not finished.wait(SECONDS):
