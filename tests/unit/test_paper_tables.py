@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 import arbitre
+from arbitre.comparison.cause import Cause, CauseAnalysis
 from arbitre.corpus import tables
 from arbitre.corpus.documents import document_frame, path_frame
 from arbitre.errors import DataError, OptionError
@@ -41,6 +42,21 @@ def evaluation():
     return COMPARATOR.evaluate(
         [("p_1", GOLD, GOLD), ("p_2", GOLD, GOLD[:2]), ("q_1", GOLD, ["Zoe"]), ("q_2", GOLD, arbitre.ABSENT)]
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "entries", "notes"),
+    [
+        ("/people/*/name", "/people", ["…: /people/*"]),
+        ("/*/name", "", ["…: /*"]),
+        ("/people/*", "/people", []),
+        ("/…/name", "", []),
+    ],
+)
+def test_an_abbreviated_path_is_explained_only_where_it_occurs(path, entries, notes, evaluation):
+    cause = Cause("case", "schema", (path,), 5, 0.1, 0.2, {}, (), documents=3, advice="Do it.")
+    table = tables.causes(CauseAnalysis((cause,), 3, 3, 0.9), entries, evaluation.signature)
+    assert [note for note in table.notes if note.startswith("…")] == notes
 
 
 def test_the_documents_table_has_a_row_for_each_document(evaluation):

@@ -140,7 +140,7 @@ class Fixes:
             )
             for fix in self.fixes
         ]
-        return Table.of("Changes", head, rows, notes=(FIGURES, entry_note(self.entries)))
+        return Table.of("Changes", head, rows, notes=(FIGURES, *entry_note([row[2] for row in rows], self.entries)))
 
 
 FIGURES: Final = (

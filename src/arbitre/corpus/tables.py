@@ -107,18 +107,14 @@ def causes(analysis: CauseAnalysis, entries: str, signature: Signature) -> Table
         for cause in analysis.causes
     ]
     marks: dict[int, Emphasis] = {at: "weak" for at, cause in enumerate(analysis.causes) if not cause.systematic}
-    notes = [
-        *analysis.notes,
-        CAUSE_FIGURES,
-        entry_note(entries),
-    ]
+    notes = [*analysis.notes, CAUSE_FIGURES, *entry_note([row[1] for row in rows], entries)]
     title = f"Causes in {counted(analysis.documents, 'document')}, f1q {SCORE(analysis.f1q or 0.0)}"
     return Table.of(title, head, rows, signature=signature.short, notes=tuple(notes), emphasis=marks)
 
 
-def entry_note(entries: str) -> str:
-    """Return the explanation of "…" in paths."""
-    return f"…: {entries}/*"
+def entry_note(shown: Iterable[str], entries: str) -> tuple[str, ...]:
+    """Return the explanation of "…" in the results of `some_paths`; nothing if it does not occur in them."""
+    return (f"…: {entries}/*",) * any(line.startswith("…/") for paths in shown for line in paths.splitlines())
 
 
 def some_paths(paths: Sequence[str], entries: str) -> str:
