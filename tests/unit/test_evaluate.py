@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from tests.oracle.strategies import pairs, schemas
 
 from arbitre import ABSENT, Comparator, Scores, Tally
-from arbitre.corpus.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus import evaluate as evaluate_module
+from arbitre.corpus.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.worker import Worker
 from arbitre.errors import DataError, SolverError
 from arbitre.inputs.join import join
-from arbitre.inputs.records import Failure, Pair, Record
+from arbitre.inputs.records import Failure, Pair, Record, key
 from arbitre.interpreter import RARELY, collecting_rarely
 
 WHOLE = {"type": "integer"}
@@ -223,6 +224,30 @@ def test_a_run_key_never_collides_with_a_document_id():
         "1": 1,
         "1/2": 0,
     }
+
+
+DEEP = [[]]
+for _ in range(600):
+    DEEP = [DEEP]
+PREDICTED = {"right": [1], "too deep": DEEP, "surrogate": ["\ud800"], "absent": ABSENT}
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["a", "b", "a/2", "a/2/2"]), st.sampled_from([*PREDICTED]))), st.integers(2, 9)
+)
+def test_runs_and_failures_do_not_depend_on_how_many_triples_are_checked_at_once(documents, size):
+    triples = [(name, [1], PREDICTED[what]) for name, what in documents]
+    found = []
+    for at_once in (1, size):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(evaluate_module, "CHECKED_AT_ONCE", at_once)
+            joined = pair_up(triples)
+        found.append(([(pair.key, pair.predicted is ABSENT) for pair in joined.pairs], joined.failures))
+    assert found[0] == found[1]
+    assert len({pair.key for pair in joined.pairs}) == len(triples)
+    assert [pair.predicted is ABSENT for pair in joined.pairs] == [what != "right" for _, what in documents]
+    refused = [pair.key for pair in joined.pairs if pair.predicted is ABSENT]
+    assert [key(failure.id, failure.run) for failure in joined.failures] == refused
 
 
 def test_by_path_counts_missing_and_spurious_subtrees_and_failures():

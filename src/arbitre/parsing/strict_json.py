@@ -133,7 +133,7 @@ def check_size(
         raise values.too_many_values(count, "document", max_values).located(file=file, line=line)
 
 
-def check_value(value: Json, what: str = "document") -> None:
+def check_value(value: Json, what: str = "document", *, is_small: bool = False) -> None:
     """Check that a document in memory is one that a file could contain.
 
     Values that are not JSON are not an error here: the comparison converts or refuses them.
@@ -141,13 +141,15 @@ def check_value(value: Json, what: str = "document") -> None:
     Args:
         value: The document, or ABSENT.
         what: Name of the document in messages.
+        is_small: Whether it is known that the document is small (see `values.are_small`).
 
     Raises:
         DataError: A text or a key has a lone surrogate, or the document is too large or nested too deeply.
     """
     if value is values.ABSENT:
         return
-    check_depth(value, what)
+    if not is_small:
+        check_depth(value, what)
     size = json_size(value)
     if size is None:  # look for the reason
         value = json_form(value)
