@@ -22,7 +22,7 @@ from arbitre.curve import CurveAccumulator
 from arbitre.distances.judges import ask_judges
 from arbitre.engine import judged_texts
 from arbitre.errors import DataError, SolverError
-from arbitre.inputs.join import UNIT_SIZE, JoinedCorpus
+from arbitre.inputs.join import LARGE_UNIT_SIZE, UNIT_SIZE, JoinedCorpus
 from arbitre.inputs.records import NO_PREDICTION, Failure, Pair, key
 from arbitre.inputs.work_units import WorkUnit
 from arbitre.interpreter import collecting_rarely
@@ -198,7 +198,7 @@ def evaluate(
     if (plan.has_judges or by_corpus) and not isinstance(pairs, JoinedCorpus):
         pairs = pair_up(pairs)  # they are read twice
     failures = list(pairs.failures) if isinstance(pairs, JoinedCorpus) else []
-    size = options.unit_size or (pairs.unit_size if isinstance(pairs, JoinedCorpus) else UNIT_SIZE)
+    size = options.unit_size or _unit_size(pairs, options)
     parts = pairs.parts(size) if isinstance(pairs, JoinedCorpus) else _parts(pairs, size, failures, reservoir)
     if isinstance(pairs, JoinedCorpus):
         if plan.has_judges:
@@ -267,6 +267,17 @@ def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptio
     if options.checkpoints is None:
         return options.executor(worker, parts)
     return options.checkpoints.completed(parts, lambda rest: options.executor(worker, rest))
+
+
+def _unit_size(pairs: Iterable[Pair | Triple], options: ExecutionOptions) -> int:
+    """Return the number of documents per work unit.
+
+    Documents that are in memory anyway take 10% less time in large units, which need not be distributed or resumed.
+    """
+    if isinstance(pairs, JoinedCorpus):
+        return pairs.unit_size
+    alone = options.executor is run_in_process and options.checkpoints is None
+    return LARGE_UNIT_SIZE if alone and isinstance(pairs, (list, tuple)) else UNIT_SIZE
 
 
 def _parts(
