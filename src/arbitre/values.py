@@ -62,7 +62,8 @@ _FEW_VALUES: Final = 1 << 16
 MAX_DIGITS: Final = 4_300
 """Maximum number of digits of an integer: the default limit of Python and of the JSON readers."""
 
-_MAX_BITS: Final = (10**MAX_DIGITS).bit_length() - 1
+_TOO_LARGE: Final = 10**MAX_DIGITS
+_MAX_BITS: Final = _TOO_LARGE.bit_length() - 1
 
 PATTERN_SECONDS: Final = 1.0
 """Timeout for matching a user's regular expression against one text, in seconds."""
@@ -171,7 +172,7 @@ def kind_of(value: Json, at: Iterable[str | int] = ()) -> Kind:
 
 def check_number(value: float, at: Iterable[str | int] = ()) -> None:
     """Raise DataError if a number is NaN, infinite, or an integer with too many digits to be written as JSON."""
-    if isinstance(value, int) and value.bit_length() > _MAX_BITS and abs(value) >= 10**MAX_DIGITS:
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS and abs(value) >= _TOO_LARGE:
         raise DataError.of(
             f"Expected an integer of at most {MAX_DIGITS} digits, got more",
             pointer=pointer(at),
@@ -183,6 +184,13 @@ def check_number(value: float, at: Iterable[str | int] = ()) -> None:
             pointer=pointer(at),
             hint="JSON has no NaN or Infinity: write null, or omit the key.",
         )
+
+
+def check_integers(values: Sequence[int]) -> None:
+    """Raise DataError if one of some integers has too many digits to be written as JSON."""
+    if values and not -_TOO_LARGE < min(values) <= max(values) < _TOO_LARGE:
+        for value in values:
+            check_number(value)
 
 
 def check_keys(value: dict[Any, Json], at: Iterable[str | int] = ()) -> None:
@@ -202,6 +210,10 @@ class _KeyTag(enum.Enum):
     TRUE = 2
     ARRAY = 3
     OBJECT = 4
+
+
+_COMPARABLE: Final = frozenset({str, int})
+"""Types whose values are equal in Python if and only if they are equal as JSON."""
 
 
 def canonical(value: Json) -> Hashable:
@@ -246,6 +258,15 @@ def canonical(value: Json) -> Hashable:
         else:
             key.append(canonical(item))
     return tuple(key)
+
+
+def canonical_keys(values: Sequence[Json]) -> Iterable[Hashable]:
+    """Return the canonical key of each value, in order. Texts and integers are their own keys and are not checked.
+
+    >>> list(canonical_keys(["a", 1])), list(canonical_keys([2.5, None])) == [2.5, canonical(None)]
+    (['a', 1], True)
+    """
+    return values if set(map(type, values)) <= _COMPARABLE else map(canonical, values)
 
 
 def check(value: Json, what: str = "value") -> None:
@@ -385,10 +406,6 @@ def _too_deep(what: str, deepest: int) -> DataError:
         f"Expected at most {deepest} nested lists and objects in the {what}, got more",
         hint="Flatten it. A list or object must not contain itself.",
     )
-
-
-_COMPARABLE: Final = frozenset({str, int})
-"""Types whose values are equal in Python if and only if they are equal as JSON."""
 
 
 def equal(left: Json, right: Json) -> bool:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arbitre.errors import SchemaError, SolverError, did_you_mean, shown
-from arbitre.values import canonical
+from arbitre.values import canonical, canonical_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -279,7 +279,7 @@ def value_codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
     [1, 2, 3, 3]
     """
     table: dict[Hashable, int] = {canonical(value): number for number, value in enumerate(known)}
-    return np.array([table.setdefault(canonical(value), len(table)) for value in values], dtype=np.int64)
+    return np.array([table.setdefault(key, len(table)) for key in canonical_keys(list(values))], dtype=np.int64)
 
 
 def partial_pool(codes: Integers, inside: Mask, graded: Callable[[Indices, Indices], Floats]) -> BroadcastPool:

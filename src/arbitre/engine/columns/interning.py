@@ -28,7 +28,7 @@ from arbitre.distances.base import Placed, Surroundings
 from arbitre.engine.columns.alternatives import AcceptedForms, FormsPool
 from arbitre.engine.columns.ragged import starts_of
 from arbitre.normalizers import is_surely_nfc, normalize, normalized
-from arbitre.values import KINDS, Json, Kind, canonical, check_number, kind_of
+from arbitre.values import KINDS, Json, Kind, canonical, check_integers, check_number, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -99,8 +99,7 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
         return _by_value(site, values, None)
     codes, distinct = _codes_and_distinct(normals, size)
     if int in types:
-        for value in distinct:
-            check_number(value)
+        check_integers(distinct)
     some_absent = not site.absent.normal_texts.isdisjoint(distinct)
     if some_absent:
         absent = [code for code, value in enumerate(distinct) if value in site.absent.normal_texts]
