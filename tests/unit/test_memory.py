@@ -194,7 +194,7 @@ def resident(folder, size):
 @pytest.mark.slow
 def test_memory_per_document_stays_within_the_stated_bound(tmp_path):
     resident(tmp_path, 100)  # loads what is loaded on first use
-    (few, _), (many, evaluation) = resident(tmp_path, 1000), resident(tmp_path, 2500)
+    (few, _), (many, evaluation) = resident(tmp_path, 4200), resident(tmp_path, 5200)
     held, most, documents = (many - few).tolist()
     paths = len(evaluation.document_table.paths)
     assert held / documents <= STATED + STATED_OF_A_PATH * paths

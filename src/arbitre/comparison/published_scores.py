@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats
     from arbitre.comparison import Comparison
-    from arbitre.tally import Tally
 
 STEPS: Final = 1000
 """Number of thresholds of the survival curve."""
@@ -37,7 +37,8 @@ def published(comparison: Comparison) -> dict[str, float]:
     - Scores whose denominator is 0 are 0.
     """
     curve = comparison.curve
-    return figures(comparison.scores.tally, exact_dot(curve.counts, quadrature(curve.qualities)))
+    area = exact_dot(curve.counts, quadrature(curve.qualities))
+    return figures(np.array([astuple(comparison.scores.tally)]), np.array([area]))[0]
 
 
 def quadrature(qualities: Floats) -> Floats:
@@ -52,15 +53,16 @@ def quadrature(qualities: Floats) -> Floats:
     return np.searchsorted(_THRESHOLDS, qualities, side="right") / STEPS
 
 
-def figures(tally: Tally, area: float) -> dict[str, float]:
-    """Compute the published scores from the tally of the entries and the area under their curve.
+def figures(tallies: Floats, areas: Floats) -> list[dict[str, float]]:
+    """Compute the published scores of documents.
 
     Args:
-        tally: Tally of the entries.
-        area: Area under the survival curve (see `quadrature`).
+        tallies: Tallies of the entries of each document, in the order of the attributes of `Tally`; shape (n, 5).
+        areas: Areas under the survival curves of the documents (see `quadrature`), shape (n,).
     """
-    row = [tally.gold, tally.predicted, tally.matched, tally.quality]
-    return {name: float(scores[0]) for name, scores in _scores(np.array([row]), np.array([area])).items()}
+    scores = _scores(tallies, areas)
+    columns = (column.tolist() for column in scores.values())
+    return [dict(zip(scores, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def means(parts: Iterable[Floats], areas: Floats) -> dict[str, float] | None:

@@ -130,6 +130,8 @@ def compact(value: Json) -> str:
     """
     if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
         return repr(value)
+    if type(value) is bool:
+        return "true" if value else "false"
     if type(value) is list or type(value) is dict:
         try:
             written = encode(value)

@@ -264,19 +264,20 @@ class WorstDocuments:
             places = np.array([place for place, one in enumerate(joined.keys) if one in known], dtype=np.int32)
         show = partial(show_documents, self.plan, self.entries)
 
-        def head(number: int) -> dict[str, Json]:
-            result = columns[number]
-            return _head(result) | {"published": figures(result.tally, float(areas[number]))}
+        def heads(chunk: Indices) -> Iterator[dict[str, Json]]:
+            published = figures(columns.entries.floats(rows=chunk), areas[chunk])
+            for result, own in zip(columns.at(chunk), published, strict=True):
+                yield _head(result) | {"published": own}
 
         def tasks() -> Iterator[DocumentsToShow]:
             size, end = READ_AT_ONCE if processes is None else READ_IN_PROCESS, 0
             while end < len(numbers):
-                chunk = numbers[end : end + size].tolist()
+                chunk = numbers[end : end + size]
                 end += size
                 if processes is not None:
                     size = min(2 * size, MAX_IN_PROCESS)
-                unit, entries = joined.unit(places[chunk]), [linked.get(number, ()) for number in chunk]
-                yield DocumentsToShow(unit, list(map(head, chunk)), entries)
+                entries = [linked.get(number, ()) for number in chunk.tolist()]
+                yield DocumentsToShow(joined.unit(places[chunk]), list(heads(chunk)), entries)
 
         together = map(show, tasks()) if processes is None else processes.map(show, tasks())
         return zip(map(int, numbers), chain.from_iterable(together), strict=True)
