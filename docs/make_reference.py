@@ -31,6 +31,7 @@ from arbitre import bundled, normalizers, options
 from arbitre.cli.declarations import DECLARATIONS
 from arbitre.comparison.cause import KINDS
 from arbitre.distances import builtin_distances
+from arbitre.errors import show_hidden
 from arbitre.gold import checks
 from arbitre.matching import builtin_matchers
 from arbitre.options import REQUIRED, options_of
@@ -112,6 +113,7 @@ NORMALISER_EXAMPLES: Final[dict[str, tuple[dict[str, Any], Any]]] = {
     "unaccent": ({}, "Éléonore"),
     "base-letters": ({}, "Łódź, œuvre"),
     "squash-space": ({}, " Ada   Lovelace "),
+    "strip-invisible": ({}, "Ada\u200e"),
     "dehyphenate": ({}, "inter- national"),
     "strip-markup": ({}, "<i>Nana</i>, by **Zola**"),
     "roman": ({}, "XIV"),
@@ -353,7 +355,7 @@ def choices(entry: Factory[Any]) -> str:
 
 
 def _json(value: Any) -> str:  # noqa: ANN401  (any JSON)
-    return json.dumps(value, ensure_ascii=False)
+    return show_hidden(json.dumps(value, ensure_ascii=False))
 
 
 class Member(NamedTuple):

@@ -173,6 +173,17 @@ def _squash_space(text: str) -> str:
     return " ".join(text.split())
 
 
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters with the Unicode property Default_Ignorable_Code_Point (Unicode Standard, section 5.21)."""
+
+
+def _strip_invisible(text: str) -> str:
+    return text if text.isascii() else _INVISIBLE.sub("", text)
+
+
 def _strip_punctuation(by: str, text: str) -> str:
     return "".join(by if unicodedata.category(sign)[0] in "PS" else sign for sign in text)
 
@@ -463,6 +474,13 @@ catalogue: Final = Catalogue(
                 "the text without leading and trailing whitespace, with any other run of whitespace replaced by one "
                 "space",
                 "texts that differ in white space at the ends, or in its kind and length elsewhere",
+            ),
+            _of_texts(
+                "strip-invisible",
+                _strip_invisible,
+                "the text without invisible characters, such as direction marks, joiners, soft hyphens and byte order "
+                "marks (see [invisible characters](reference/normalisers.md#invisible-characters))",
+                "texts that differ in invisible characters, such as direction marks and joiners",
             ),
             _of_texts(
                 "dehyphenate",

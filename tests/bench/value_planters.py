@@ -131,6 +131,9 @@ values("accents", TEXTS, {"accents dropped": of_text(without_accents)})
 values("unicode", ("text", "person", "place", "journal"), {
     "full-width characters": of_text(full_width),
     "ligatures": of_text(lambda text: text.replace("fi", "ﬁ").replace("fl", "ﬂ").replace("ff", "ﬀ")),
+    "direction marks": of_text(lambda text: f"\u200e{text}\u200f"),
+    "byte order marks": of_text(lambda text: f"\ufeff{text}"),
+    "soft hyphens": of_text(lambda text: re.sub(r"(\w{3})(?=\w{2})", "\\1\u00ad", text)),
     "long s": of_text(lambda text: re.sub(r"s(?=\w)", "ſ", text)),
 })  # fmt: skip
 values("spaces", ("text", "person", "place", "journal"), {

@@ -98,6 +98,8 @@ KINDS = [
     ("accents", TEXT, NAMES, lambda text: re.sub("[éè]", "e", text), ["unaccent"]),
     ("unicode", TEXT, TITLES, lambda text: text.replace("fi", "ﬁ").replace("s", "ſ"), ["nfkc"]),
     ("unicode", TEXT, ["Bœuf", "Cœuret", "Nœtinger", "Lœwenbrück"], lambda text: text.replace("œ", "oe"), ["base-letters"]),
+    *(("unicode", TEXT, NAMES, lambda text, sign=sign: f"{text[:2]}{sign}{text[2:]}{sign}", ["strip-invisible"])
+      for sign in "\u00ad\u200c\u200d\u200e\u200f\u2060\ufeff"),
     ("spaces", TEXT, TITLES, lambda text: f" {text}".replace(" ", " \n"), ["squash-space"]),
     ("punctuation", TEXT, TITLES, lambda text: f"[{text}].", ["strip-punctuation"]),
     ("punctuation", TEXT, ["Aix-les-Bains", "Le Mont-Dore", "Bourg-la-Reine"], lambda text: text.replace("-", " "),

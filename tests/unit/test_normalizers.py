@@ -37,7 +37,7 @@ NAMES = (
         "squash-space",
         "strip",
     ),
-    *("strip-markup", "strip-punctuation", "text", "unaccent", "upper"),
+    *("strip-invisible", "strip-markup", "strip-punctuation", "text", "unaccent", "upper"),
 )
 
 ENGLISH = {"number": {"decimal": ".", "group": ","}}
@@ -78,6 +78,9 @@ def test_the_catalogue_lists_every_normalizer():
         ("squash-space", "  a \t\n b\u00a0\u202fc ", "a b c"),
         ("strip-punctuation", "«M. Dupont», 3 € + 4%…", "M Dupont 3   4"),
         ({"strip-punctuation": {"by": " "}}, "Condé-sur-l'Escaut.", "Condé sur l Escaut "),
+        ("strip-invisible", "\ufeffA\u200cd\u200da\u200e, Lo\u00adve\u200b\u2060lace\u200f", "Ada, Lovelace"),
+        ("strip-invisible", "❤\ufe0f می\u200cخواهم\U000e0041", "❤ میخواهم"),
+        ("strip-invisible", "a\u00a0b\n\tc e\u0301", "a\u00a0b\n\tc e\u0301"),
         ("dehyphenate", "the exam-\n  ple, exam\u00adple and exam¬ ple", "the example, example and example"),
         ("dehyphenate", "Saint-Denis, 12-\n15 - a", "Saint-Denis, 12-\n15 - a"),
         ("roman", "XIV", 14),

@@ -72,6 +72,7 @@ class Step(NamedTuple):
 
 STEPS: Final = {
     "markup": Step("markup", "strip-markup", 1.5),
+    "invisible": Step("unicode", "strip-invisible", 1.0),
     "unicode": Step("unicode", "nfkc", 1.0),
     "hyphenation": Step("hyphenation", "dehyphenate", 2.0),
     "accents": Step("accents", "unaccent", 1.0),
@@ -93,6 +94,7 @@ LEFT_OUT: Final = (
     "letters",
     "accents",
     "unicode",
+    "invisible",
     "spaces",
     "markup",
 )
@@ -109,6 +111,9 @@ IN_ORDER: Final = tuple(tuple(step for step in steps if step != "order") for ste
 
 SPECIFIC: Final = ("markup", "name-order", "hyphenation", "punctuation", "accents", "case", "unicode", "spaces")
 """Kinds of differences between texts, the most specific first."""
+
+IN_COMMON: Final = ("markup", "invisible", "unicode", "accents", "letters", "case")
+"""The steps after which texts that differ only in notation have the same letters and digits."""
 
 
 def _sorted_words(text: str) -> str:
@@ -341,10 +346,7 @@ class Reader:
             return
         for _, day in self.dates(text):
             yield "date", day
-        yield (
-            "text",
-            "".join(sorted(filter(str.isalnum, self.text(("markup", "unicode", "accents", "letters", "case"), text)))),
-        )
+        yield "text", "".join(sorted(filter(str.isalnum, self.text(IN_COMMON, text))))
         if len(text) > SHORT:
             return
         numerals = NUMERAL.findall(text)

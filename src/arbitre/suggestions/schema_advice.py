@@ -486,7 +486,10 @@ MAX_LENGTH: Final = 300
 """Number of characters of a text that are looked at."""
 
 _OF_TEXTS: Final = frozenset(
-    {"strip", "casefold", "lower", "upper", "nfc", "as-written", "nfkc", "unaccent", "base-letters", "squash-space"}
+    {
+        *("strip", "casefold", "lower", "upper", "nfc", "as-written", "nfkc", "unaccent", "base-letters"),
+        *("squash-space", "strip-invisible"),
+    }
 )
 """Normalisers after which dates, numbers and identifiers are still the same."""
 
