@@ -95,6 +95,10 @@ def roman_month(form):
 
 KINDS = [
     ("case", TEXT, NAMES, str.upper, ["casefold"]),
+    ("case", TEXT, ["Straße", "Weiß", "Großmann"], str.upper, ["casefold"]),
+    ("unicode", TEXT, ["Straße", "Weiß", "Großmann"], lambda text: text.replace("ß", "ss"), ["casefold"]),
+    ("unicode", TEXT, ["Große Straße", "Fuß weiß"], lambda text: f" {text}".replace("ß", "ss"), ["casefold", "squash-space"]),
+    ("unicode", TEXT, ["λόγος", "νόμος", "δῆμος"], lambda text: text.replace("ς", "σ"), ["casefold"]),
     ("accents", TEXT, NAMES, lambda text: re.sub("[éè]", "e", text), ["unaccent"]),
     ("unicode", TEXT, TITLES, lambda text: text.replace("fi", "ﬁ").replace("s", "ſ"), ["nfkc"]),
     ("unicode", TEXT, ["Bœuf", "Cœuret", "Nœtinger", "Lœwenbrück"], lambda text: text.replace("œ", "oe"), ["base-letters"]),

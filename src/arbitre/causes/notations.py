@@ -453,9 +453,10 @@ def _kind(reader: Reader, notation: Notation, pairs: Sequence[Observation]) -> s
     reasons = [next((one for one in reader.reasons(pair) if one.kinds[0] in SPECIFIC), None) for pair in pairs]
     counts = Counter(kind for reason in reasons if reason is not None for kind in reason.kinds)
     kind = max(notation.kinds, key=lambda one: (counts[one], -SPECIFIC.index(one)))
-    if kind == "punctuation":
-        marks = sum(len({_unquoted(str(reader.values[key])) for key in pair[:2]}) == 1 for pair in pairs)
-        return "quotes" if 2 * marks > len(pairs) else kind
+    if kind in NARROWER:
+        narrower, form = NARROWER[kind]
+        same = sum(len({form(str(reader.values[key])) for key in pair[:2]}) == 1 for pair in pairs)
+        return narrower if 2 * same > len(pairs) else kind
     return kind
 
 
@@ -464,6 +465,19 @@ QUOTES: Final = str.maketrans("", "", "\"'`´«»‹›‘’‚‛“”„‟�
 
 def _unquoted(text: str) -> str:
     return " ".join(text.translate(QUOTES).split()).casefold()
+
+
+def _expanded(text: str) -> str:
+    """Return a text with ß replaced by ss, ς by σ, and other small letters by their case folding in small letters."""
+    small = "".join(letter.casefold().lower() if letter.islower() else letter for letter in text)
+    return " ".join(small.split())
+
+
+NARROWER: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
+    "punctuation": ("quotes", _unquoted),
+    "case": ("unicode", _expanded),
+}
+"""Kinds of differences that the normaliser of another kind removes too, with a function that removes only them."""
 
 
 LONGEST_EXAMPLE: Final = 60

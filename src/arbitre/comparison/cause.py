@@ -158,7 +158,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "add a normaliser, or ask for the notation of gold in the prompt",
     ),
     "unicode": CauseKind(
-        "texts differ only in the Unicode characters that they use, such as ligatures or invisible characters",
+        "texts differ only in their Unicode characters, such as ligatures, ß and ss, or invisible characters",
         "a normaliser makes the values equal",
         "overlay",
         "add a normaliser, or ask for the notation of gold in the prompt",
