@@ -311,6 +311,38 @@ class TestInit:
         scores = json.loads(found.stdout)
         assert (scores["documents"], scores["macro"]["f1q"]) == (2 * len(ids), 1.0)
 
+    @pytest.mark.parametrize(("suffix", "run_of"), [(".txt", ""), (".md", "_run1")])
+    def test_folders_of_raw_answers_are_systems_and_those_of_other_texts_are_not(
+        self, tmp_path, monkeypatch, suffix, run_of
+    ):
+        (tmp_path / "own").mkdir()
+        monkeypatch.chdir(tmp_path / "own")
+        texts = {
+            "answers/small": ['Here it is:\n```json\n{"name": "Ada"}\n```', '{"name": "Bo"}', '{"name": "Cy'],
+            "answers/large": ['{"name": "Ada"}'] * 3,
+            "pages": ["Ada, see [1].", "Bo {", "Cy [2]"],
+            "gold answers": ['{"name": "Ada"}'] * 3,
+            "other": ['{"name": "Ada"}'] * 3,
+        }
+        for at, name in enumerate(["Ada", "Bo", "Cy"]):
+            for folder, contents in texts.items():
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                stem = f"elsewhere{at}" if folder == "other" else f"page_{at}{'' if folder == 'pages' else run_of}"
+                Path(folder, f"{stem}{suffix}").write_text(contents[at], encoding="utf-8")
+            Path("gold").mkdir(exist_ok=True)
+            Path(f"gold/page_{at}.json").write_text(json.dumps({"name": name}), encoding="utf-8")
+        Path("answers/README.md").write_text("# Answers", encoding="utf-8")
+        new = arbitre.init_config()
+        assert {name: path.as_posix() for name, path in new.systems.items()} == {
+            "large": "answers/large",
+            "small": "answers/small",
+        }
+        (note,) = new.notes
+        assert note.startswith("other: not a system, no document has an id of gold")
+        assert new.options.keys() == {"lenient", *(["id_pattern"] if run_of else [])}
+        found = run("evaluate", "--predicted", "answers/small", "--format", "json", "--no-diagnose")
+        assert json.loads(found.stdout)["macro"]["f1q"] == 1.0
+
     def test_ids_that_cannot_be_joined_are_shown_with_the_option(self, tmp_path, monkeypatch):
         (tmp_path / "own").mkdir()
         monkeypatch.chdir(tmp_path / "own")

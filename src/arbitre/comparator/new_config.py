@@ -16,23 +16,29 @@ from arbitre.inputs.csv_table import CsvTable
 from arbitre.inputs.document_ids import normalized_id
 from arbitre.inputs.open_files import SIDECAR, open_source, read_lines, split_name
 from arbitre.inputs.options import ReadOptions
-from arbitre.inputs.reader import CELLS, DOCUMENT, LINES, TABLE, Reader
+from arbitre.inputs.reader import CELLS, DOCUMENT, LINES, RAW, TABLE, Reader
+from arbitre.inputs.records import Record
 from arbitre.parsing import strict_json
 from arbitre.parsing.fast_json import compact
+from arbitre.parsing.repaired_json import read_answer
 from arbitre.schema.loading.load_schema import check_is_schema, is_schema_like, wrapped_schemas
 from arbitre.schema.loading.schema_store import read_file
 from arbitre.storage.output_folder import MARKER, output_path, output_text_file
+from arbitre.values import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from arbitre.comparator.schemas import InferredSchema
+    from arbitre.inputs.records import Failure
     from arbitre.values import Json
 
 GOLD_NAMES: Final = ("gold", "truth", "reference", "expected", "annotated")
 """Parts of file names that show that documents are gold, the most certain first."""
 MOST_RECORDS: Final = 1000
 """Maximum number of documents of a system whose ids are searched for the forms of gold ids."""
+MOST_TEXTS: Final = 20
+"""Maximum number of texts of a folder that are searched for JSON."""
 MOST_FORMS: Final = 3
 """Maximum number of forms of ids, such as `page_01` and `cover`, that a pattern lists."""
 _SEPARATOR: Final = re.compile(r"[-_. ]")
@@ -67,10 +73,12 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
 
     Gold is the file or folder whose name contains gold, truth, reference, expected or annotated, as a whole word if
     possible. A file with a single document is gold only if there is no other gold. Every other file or folder of
-    documents that shares ids with gold is treated as a system, unless its name contains one of these words. If there is
-    no schema, one is inferred from gold and written to `schema.json`. If records store their id under a key other than
-    `id`, the key is detected. If the file names of predictions are ids of gold followed by a run or a model, as in
-    `page_02_run1.json`, the config file gets an `id_pattern` that finds both.
+    documents that shares ids with gold is treated as a system, unless its name contains one of these words. So is a
+    folder of `.txt` or `.md` files if most of its first 20 texts contain JSON of the same type as gold documents (an
+    object or a list); the config file then sets `lenient`. If there is no schema, one is inferred from gold and written
+    to `schema.json`. If records store their id under a key other than `id`, the key is detected. If the file names of
+    predictions are ids of gold followed by a run or a model, as in `page_02_run1.json`, the config file gets an
+    `id_pattern` that finds both.
 
     Args:
         folder: The project folder. Its direct subfolders are searched as well.
@@ -103,6 +111,7 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
                 if path.parent not in sources:
                     notes.append(f"{path.as_posix()}: not used as the schema. {error.message}.")
     others = [path for path in sources if path != gold and path not in unused]
+    others += (answers := [*_answer_folders(root, sources, gold)])
     options = _id_options(gold, others)
     reading = ReadOptions(**options)
     ids = _ids(gold, reading)
@@ -113,6 +122,7 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
         else:
             hint = _id_hint(path, ids, _ids(path, reading, MOST_RECORDS))
             notes.append(f"{path.as_posix()}: not a system, no document has an id of gold{hint}")
+    options |= {"lenient": True} if any(path in answers for path in systems.values()) else {}
     notes += [f"{path.as_posix()}: not used, there is another schema" for path in schemas[1:]]
     inferred = None
     if not schemas:
@@ -154,6 +164,40 @@ def _is_documents(path: Path) -> bool:
     return path.is_dir() and any(
         split_name(one)[1] == DOCUMENT and one.is_file() and not _is_schema(one) for one in _entries(path)
     )
+
+
+def _answer_folders(root: Path, sources: list[Path], gold: Path) -> Iterator[Path]:
+    """Yield the folders of raw answers in a folder and in its folders that are not sources."""
+    types = _types(gold)
+    folders = [path for path in _entries(root) if path.is_dir() and path not in sources]
+    below = [path for folder in folders for path in _entries(folder) if path.is_dir() and path not in sources]
+    for folder in (*folders, *below):
+        found = [_answer_type(path) in types for path in _answers(folder)[:MOST_TEXTS]]
+        if 2 * sum(found) > len(found) and _gold_rank(folder) is None:
+            yield folder
+
+
+def _types(gold: Path) -> set[type]:
+    """Return the types of the first gold documents; none if gold cannot be read."""
+    try:
+        first = [*islice(_documents(gold, ReadOptions()), MOST_TEXTS)]
+    except ArbitreError:
+        return set()
+    return {type(one.value) for one in first if isinstance(one, Record)}
+
+
+def _answers(folder: Path) -> list[Path]:
+    """Return the files of a folder that may be raw answers."""
+    return [path for path in _entries(folder) if split_name(path)[1] in RAW and path.is_file()]
+
+
+def _answer_type(path: Path) -> type | None:
+    """Return the type of the valid JSON in a raw answer; None if there is none."""
+    try:
+        with open_source(path) as file:
+            return type(read_answer(file.read(MAX_BYTES + 1), strictness="embedded").value)
+    except ArbitreError:
+        return None
 
 
 def _is_corpus_file(path: Path, *, single: bool) -> bool:
@@ -250,10 +294,21 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
         return
 
 
+def _documents(path: Path, reading: ReadOptions) -> Iterator[Record | Failure]:
+    """Yield the documents of a source; raw answers are not repaired, so they may be failures with an id.
+
+    Raises:
+        DataError: The source cannot be read.
+    """
+    reader = Reader.of("gold", reading)
+    raw = path.is_dir() and not _is_documents(path)
+    return map(reader.document, _answers(path)) if raw else reader.records(path)
+
+
 def _ids(path: Path, reading: ReadOptions, most: int | None = None) -> set[str]:
     """Return the ids of all documents of a source, or of the first ones; none if it cannot be read."""
     try:
-        return {str(record.id) for record in islice(Reader.of("gold", reading).records(path), most)} - {"None"}
+        return {str(record.id) for record in islice(_documents(path, reading), most)} - {"None"}
     except ArbitreError:
         return set()
 
@@ -261,9 +316,7 @@ def _ids(path: Path, reading: ReadOptions, most: int | None = None) -> set[str]:
 def _shares_id(path: Path, reading: ReadOptions, ids: set[str], form: Callable[[str], str] = str) -> bool:
     """Return whether the id of a document is one of some ids; a source is read up to the first such document."""
     try:
-        return any(
-            record.id is not None and form(str(record.id)) in ids for record in Reader.of("gold", reading).records(path)
-        )
+        return any(record.id is not None and form(str(record.id)) in ids for record in _documents(path, reading))
     except ArbitreError:
         return False
 
