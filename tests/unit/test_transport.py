@@ -479,6 +479,37 @@ def test_invalid_options_are_refused(options, messages):
         assert message in str(problem)
 
 
+NAMED = {"type": "object", "properties": {"name": {"type": "string"}, "words": {"x-arbitre": {"ignore": True}}}}
+
+
+@pytest.mark.parametrize(
+    ("items", "masses", "hint"),
+    [
+        (NAMED, "wrds", 'Did you mean "words"? Also available: name.'),
+        (NAMED, "/meta/words", 'Did you mean "/words"? Also available: /name.'),
+        (NAMED, "size of it", 'Available: name, words. A field only for masses can have `"ignore": true`.'),
+        (
+            {"type": "object", "properties": {"meta": NAMED, "id": {"type": "integer"}}},
+            "/meta/wrds",
+            'Did you mean "/meta/words"? Also available: /meta/name.',
+        ),
+        ({"patternProperties": {"^n": {"type": "number"}}}, "w", 'A field only for masses can have `"ignore": true`.'),
+        ({"type": ["string", "null"]}, "w", 'A field only for masses can have `"ignore": true`.'),
+    ],
+)
+def test_a_mass_field_that_the_items_do_not_declare_is_an_error_of_the_schema(items, masses, hint):
+    match = {"match": {"transport": {"masses": masses}}}
+    schema = {"type": "object", "properties": {"rows": {"type": "array", "items": items}}}
+    with pytest.raises(SchemaError) as caught:
+        Comparator(schema | {"properties": {"rows": schema["properties"]["rows"] | {"x-arbitre": match}}})
+    (problem,) = caught.value.problems
+    assert problem.message == f'Expected `masses` to name a field that the items declare, got "{masses}"'
+    assert (problem.pointer, problem.hint) == ("/properties/rows/x-arbitre/match/transport/masses", hint)
+    with pytest.raises(SchemaError) as caught:
+        Comparator(schema, overlay={"/rows": match})
+    assert [problem.pointer for problem in caught.value.problems] == ["/~1rows/match/transport/masses"]
+
+
 def test_the_coupling_of_a_matching_is_its_transport_plan():
     assert catalogue.build("transport").couple(MERGED).matrix.tolist() == one(MERGED, ExactSolver()).matrix.tolist()
     debiased = catalogue.build({"transport": {"solver": "sinkhorn", "debiased": True}})

@@ -15,7 +15,7 @@ from arbitre.errors import OptionError, Problem, SchemaError, did_you_mean, shel
 from arbitre.normalizers import catalogue as normalisers
 from arbitre.paths import STAR, order, wildcard
 from arbitre.schema.certificate import certify
-from arbitre.schema.compiling.annotation_checks import matching_problems
+from arbitre.schema.compiling.annotation_checks import mass_problems, matching_problems
 from arbitre.schema.compiling.compiler import Compiler, with_aliases
 from arbitre.schema.compiling.reference_checks import reference_problems
 from arbitre.schema.describe import CLOSE, authorities_of, entries_of, rows_of, signature_of, walk
@@ -205,6 +205,7 @@ def _compiled(
 ) -> Plan:
     """Compile a schema; raise SchemaError with all its problems."""
     sites, wrong = with_aliases(compiler.compile(root, overlay), compiler.aliases)
+    wrong += mass_problems(sites, compiler.masses)
     sites = sites if forced is None else forced.apply(sites)
     sites, marked, digest = canonical_sites(sites, compiler.marked)
     entries, claims = entries_of(sites, marked)

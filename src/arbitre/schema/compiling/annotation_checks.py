@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
-from arbitre.errors import Problem
+from arbitre.errors import Problem, did_you_mean
 from arbitre.matching import Candidates
-from arbitre.paths import unescape, wildcard
+from arbitre.paths import pointer, unescape, wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.loading.load_schema import KEYWORD
 from arbitre.schema.nodes import below, leaves_of
@@ -270,6 +270,33 @@ def matching_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Proble
                 message = f"`keyed` cannot use the key {wildcard(key)} of {path}: it has `alternatives`"
                 hint = "Map variants to one name with the normaliser `authority` instead."
                 yield Problem(message, root.file, hint=hint)
+
+
+def mass_problems(
+    sites: Sequence[Site], masses: Sequence[tuple[int, tuple[str, ...], Annotation]]
+) -> Iterator[Problem]:
+    """Yield a problem for each field of masses that the items do not declare; see `Compiler.masses`.
+
+    Items without any declared field, and objects that are compared as a leaf, may have every field.
+    """
+    for items, tokens, setting in masses:
+        index = items
+        for depth, token in enumerate(tokens):
+            site, node = sites[index], sites[index].object
+            if token in node.ignored:
+                break
+            child = node.declared(token)
+            if child is None:
+                names = sorted({*node.field_sites, *node.ignored})
+                if names or node.patterns or (site.declared and Kind.OBJECT not in site.declared):
+                    place = setting._replace(pointer=setting.pointer + pointer(["transport", "masses"]))
+                    written = setting.value["transport"]["masses"]
+                    known = [wildcard((*tokens[:depth], name)) if written[0] == "/" else name for name in names]
+                    hint = did_you_mean(written, known, 'A field only for masses can have `"ignore": true`.')
+                    message = f'Expected `masses` to name a field that the items declare, got "{written}"'
+                    yield place.problem(message, hint)
+                break
+            index = child
 
 
 def _has_alternatives(sites: Sequence[Site], index: int) -> bool:

@@ -10,6 +10,7 @@ from math import log
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import Problem, SchemaError
+from arbitre.matching.transport_options import MassScheme
 from arbitre.normalizers import NFC, nfc, normalize
 from arbitre.paths import STAR, unescape
 from arbitre.schema.compiling.annotation_checks import Branches, sibling_keys, with_alternatives, without_list_of_forms
@@ -86,6 +87,8 @@ class Compiler:
         problems: The errors in the schema.
         marked: The value of `entries`, by site index.
         aliases: The `aliases` annotation, by site index of the object and name of the field.
+        masses: For each list matched by masses in a field: the site index of its items, the tokens of the field below
+            an item, and the `match` annotation.
         expected: The kinds of documents that the root is written for; None for any.
         corpus_scopes: The scopes whose ids all documents of a corpus share.
     """
@@ -96,6 +99,7 @@ class Compiler:
     problems: list[Problem] = field(default_factory=list)
     marked: dict[int, bool] = field(default_factory=dict)
     aliases: dict[tuple[int, str], Annotation] = field(default_factory=dict)
+    masses: list[tuple[int, tuple[str, ...], Annotation]] = field(default_factory=list)
     expected: frozenset[Kind] | None = None
     corpus_scopes: frozenset[str] = frozenset()
     _expander: Expander = field(init=False)
@@ -437,16 +441,20 @@ class Compiler:
         star = overlay.at(STAR) if overlay and branches else None
         self.problems += self._stray_field_keys(items, "an item of a list", star)
         site = self._request(items, absent, star, reference)
-        return ListNode(site, self._matcher(branches), tuple(prefix), tagged or len(items) > 1)
+        return ListNode(site, self._matcher(branches, site), tuple(prefix), tagged or len(items) > 1)
 
-    def _matcher(self, branches: Sequence[TaggedBranch]) -> Matcher:
+    def _matcher(self, branches: Sequence[TaggedBranch], items: int) -> Matcher:
         """Return the matching that the branches agree on, by default `hungarian`; errors are added to `problems`."""
         chosen = self._common_setting(branches, "match", "lists")
         if chosen is not None:
             try:
-                return self.matchers.build(chosen.value, pointer=chosen.pointer)
+                matcher = self.matchers.build(chosen.value, pointer=chosen.pointer)
             except SchemaError as error:
                 self.problems.extend(error.located(file=chosen.file).problems)
+            else:
+                if matcher.transport is not None and not isinstance(matcher.transport.masses, MassScheme):
+                    self.masses.append((items, matcher.transport.masses, chosen))
+                return matcher
         return self.matchers.build("hungarian")
 
     def _common_setting(self, branches: Sequence[TaggedBranch], key: str, kind: str) -> Annotation | None:
