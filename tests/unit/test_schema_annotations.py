@@ -126,6 +126,8 @@ class TestExtremeWeights:
             ({"a": 1e-13}, "a", "1e-13 and 1"),
             ({"a": 1e-7, "b": 1e7}, "a", "1e-07 and 1e+07"),
             ({"a": 1e13, "b": 1e13}, "a", "1 and 1e+13"),
+            ({"a": 1e300}, "a", "1 and 1e+300"),
+            ({"a": 10**308}, "a", "1 and 1e+308"),
             ({"a": 5e-324, "b": 1}, "a", "4.94066e-324 and 1"),
         ],
     )
@@ -167,12 +169,16 @@ class TestWrongValues:
         [
             ([], "", "Expected `x-arbitre` to be an object, got []"),
             ("exact", "", 'Expected `x-arbitre` to be an object, got "exact"'),
-            ({"weight": 0}, "/weight", "Expected `weight` to be a positive number, got 0"),
-            ({"weight": -1}, "/weight", "Expected `weight` to be a positive number, got -1"),
-            ({"weight": True}, "/weight", "Expected `weight` to be a positive number, got true"),
-            ({"weight": 10**101}, "/weight", f"Expected `weight` to be a positive number, got {'1' + '0' * 78}…"),
-            ({"weight": "2"}, "/weight", 'Expected `weight` to be a positive number, got "2"'),
-            ({"weight": None}, "/weight", "Expected `weight` to be a positive number, got null"),
+            ({"weight": 0}, "/weight", "Expected `weight` to be a positive number of at most 1e12, got 0"),
+            ({"weight": -1}, "/weight", "Expected `weight` to be a positive number of at most 1e12, got -1"),
+            ({"weight": True}, "/weight", "Expected `weight` to be a positive number of at most 1e12, got true"),
+            (
+                {"weight": 10**309},
+                "/weight",
+                f"Expected `weight` to be a positive number of at most 1e12, got {'1' + '0' * 78}…",
+            ),
+            ({"weight": "2"}, "/weight", 'Expected `weight` to be a positive number of at most 1e12, got "2"'),
+            ({"weight": None}, "/weight", "Expected `weight` to be a positive number of at most 1e12, got null"),
             ({"entries": 1}, "/entries", "Expected `entries` to be true or false, got 1"),
             ({"ignore": "yes"}, "/ignore", 'Expected `ignore` to be true or false, got "yes"'),
             (

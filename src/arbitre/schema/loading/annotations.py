@@ -29,7 +29,7 @@ FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases", "null", "compare"}
 """Keys that apply to a field; the others apply to its value."""
 
 _EXPECTED: Final = {
-    "weight": "a positive number",
+    "weight": "a positive number of at most 1e12",
     "entries": "true or false",
     "floor": "a number above 0 and at most 1",
     "alternatives": 'the JSON Pointer of a sibling field, such as "/variants", or true',
