@@ -18,6 +18,7 @@ from arbitre.metricity.entry_pool import build_entry_pool
 
 SCHEMA = {"type": "array", "items": {"type": "string"}}
 GOLD, PREDICTED = ["ab", "tide"], ["aba", "ba", "diet"]
+LOWER_BOUND = "Only a sample of the triples of entries was checked, so the relaxed triangle is a lower bound."
 SENATE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
 
 
@@ -143,7 +144,11 @@ def test_a_sample_is_drawn_with_the_seed():
     assert found[0] == found[1]
     assert found[0]["gold"] + found[0]["predicted"] == 3
     assert found[0]["drawn_from"] == 5
-    assert "All pairs of 3 entries, sampled from 5" in run("--sample", "3").stdout
+    text = run("--sample", "3").stdout
+    assert "All pairs of 3 entries, sampled from 5" in text
+    assert LOWER_BOUND in text
+    assert LOWER_BOUND in run("--sample", "3", "--format", "markdown").stdout
+    assert LOWER_BOUND not in run().stdout
 
 
 def test_sampled_rates_have_an_interval(monkeypatch):
@@ -151,8 +156,10 @@ def test_sampled_rates_have_an_interval(monkeypatch):
         "arbitre.comparator.entry_metricity.metricity",
         lambda matrix, seed: arbitre.metricity(matrix, seed=seed, exact_up_to=10),
     )
-    low, high = (float(part) for part in cells(run(*distances("levenshtein")).stdout)["  95% interval"].split(" to "))
+    text = run(*distances("levenshtein")).stdout
+    low, high = (float(part) for part in cells(text)["  95% interval"].split(" to "))
     assert low < 2 / 60 < high
+    assert LOWER_BOUND in text
 
 
 @pytest.mark.parametrize(

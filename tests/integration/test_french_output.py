@@ -383,7 +383,7 @@ COMMANDS = {
     "consensus --strategy unanimity --out c.jsonl": (*ANNOTATED, "documents écrits dans c.jsonl"),
     "leave-one-out": (*ANNOTATED, "--system=s=cy.jsonl", "s comparé aux mêmes consensus"),
     "metricity": ("--schema", SCHEMA, "ada.jsonl", "cy.jsonl", "masse de réparation"),
-    "metricity --sample 5": ("--schema", SCHEMA, "ada.jsonl", "cy.jsonl", "tirées au sort parmi"),
+    "metricity --sample 5": ("--schema", SCHEMA, "ada.jsonl", "cy.jsonl", "relâchée est donc une borne inférieure"),
     "confidence --confidence-from explicit": (*CORPUS, "1 prédiction sans référence, non comptée"),
     "text rouge": ("le chat dort", "un chien", "le chat dort bien", "rouge1 par rapport à la référence 2 sur 2"),
     "text bleu": ("le chat dort", "le chat dort bien", "pénalité de brièveté"),

@@ -30,6 +30,8 @@ _LEGEND: Final = (
     "entries form a pseudo-metric. The certificate covers all documents; it is derived from the schema alone."
 )
 
+_SAMPLE: Final = "Only a sample of the triples of entries was checked, so the relaxed triangle is a lower bound."
+
 
 def metricity(
     *,
@@ -82,5 +84,7 @@ def _blocks(result: EntryMetricity, width: int) -> Iterator[RenderableType]:
     for part in split(table(result), width):
         yield render(part, width)
     yield Text(_LEGEND, style="dim")
+    if sampled or not result.rows[0].metricity.exact:
+        yield Text(_SAMPLE, style="dim")
     if result.claims:
         yield render(claims_table(result), width)
