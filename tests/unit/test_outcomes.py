@@ -246,6 +246,13 @@ class TestTrueNegatives:
         )
         assert paths.by_path["/people/*/age"].absent == 0.0
 
+    def test_values_of_a_map_are_not_fields(self):
+        numbers = {"type": "object", "additionalProperties": {"type": "integer"}}
+        comparator = Comparator({"type": "object", "properties": {"counts": numbers}})
+        documents = comparator.evaluate([("a", {"counts": {"x": 1, "y": 2}}, {"counts": {"x": 1, "z": 2}})]).documents
+        assert "/counts/*" in documents.paths
+        assert list(documents.fields) == ["", "/counts"]
+
     @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(0, 2)), max_size=4), st.data())
     def test_the_counts_are_those_of_the_documents(self, gold, data):
         """Objects at the same position are compared; the counts are taken from the documents themselves."""
