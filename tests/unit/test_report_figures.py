@@ -7,13 +7,16 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from html import unescape
 
 import pytest
 from tests.unit.test_report_view import PAIRS, PEOPLE, filled, made_factor, observed
+from typer.testing import CliRunner
 
 import arbitre
+from arbitre.cli import app
 from arbitre.language import Language, Translator
 from arbitre.report.build_view import build_subject
 from arbitre.report.drawing import COLUMN, MILLIMETRES, PAGE, SCREEN, WIDE_SCREEN, text_width
@@ -287,6 +290,40 @@ def test_figures_are_written_in_both_widths_with_their_data(tmp_path):
     only = write_figures(tmp_path / "page", plain, width="page")
     assert {name for name in only if "column" in name} == set()
     assert "paths-page.pdf" in only
+
+
+@pytest.mark.slow
+def test_a_warning_names_the_characters_that_no_font_contains(tmp_path):
+    pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
+    private = [chr(0x10FF00 + number) for number in range(12)]
+    with pytest.warns(UserWarning, match="no font contains") as caught:
+        write_figures(tmp_path / "two", ranked(["Zoé, “è” \U0010ff00", "<&> \U0010ff01"]).to_dict(), width="page")
+    install = "Install a font with these characters, such as Noto Sans, and draw the figures again."
+    assert [str(one.message) for one in caught] == [
+        f"Boxes stand for characters that no font contains: {private[0]}, {private[1]}. {install}"
+    ]
+    with pytest.warns(UserWarning, match="no font contains") as caught:
+        write_figures(tmp_path / "many", ranked([f"a{one}" for one in private]).to_dict(), width="page")
+    (message,) = (str(one.message) for one in caught)
+    assert message.endswith(f"contains: {', '.join(private[:10])}, …. {install}")
+    assert FR.text(message) == (
+        f"Des rectangles remplacent des caractères qu’aucune police ne contient\u00a0: {', '.join(private[:10])}, …. "
+        "Installez une police qui contient ces caractères, comme Noto Sans, et redessinez les figures."
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write_figures(tmp_path / "none", ranked(["Zoé", "è"]).to_dict(), width="page")
+
+
+def test_the_command_prints_warnings_as_notes(monkeypatch):
+    def warn(*_, **__):
+        warnings.warn("Boxes stand for characters that no font contains: क.", stacklevel=2)
+        return ("paths.svg",)
+
+    monkeypatch.setattr("arbitre.cli.commands.figures.write_figures", warn)
+    shown = CliRunner().invoke(app, ["figures", "results", "--out", "figures"])
+    notes = "Wrote paths.svg to figures\nBoxes stand for characters that no font contains: क.\n"
+    assert (shown.exit_code, shown.stderr) == (0, notes)
 
 
 @pytest.mark.slow

@@ -135,6 +135,8 @@ def write_figures(
 ) -> tuple[str, ...]:
     """Draw figures of results as SVG, PDF and PNG files, as `arbitre figures` does. Requires the extra `report`.
 
+    Warns of characters that no font contains: PDF and PNG files show boxes instead.
+
     Args:
         results: As for `write_report`; also a `factors.json` alone.
         out: Folder of the figures: new, empty, or with earlier figures.

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
+from html import unescape
 from importlib import import_module
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +29,7 @@ from arbitre.paths import order
 from arbitre.report.charts import Bars, Cell, Chart, Curve, Curves, Dots, Estimate, Estimates, Matrix, values_of
 from arbitre.report.drawing import (
     COLUMN,
+    FONT,
     MILLIMETRES,
     PAGE,
     POINTS,
@@ -172,6 +175,8 @@ def write_figures(
 ) -> tuple[str, ...]:
     """Write the figures of a view to a folder, each with its data and texts as JSON; see `output_folder`.
 
+    Warns of characters that no font contains.
+
     Args:
         folder: The folder.
         view: The view as JSON.
@@ -189,6 +194,7 @@ def write_figures(
     """
     convert, say = _converter(), Translator(language)
     files: dict[str, bytes] = {}
+    characters: set[str] = set()
     for figure in figures(view, say):
         files[f"{figure.name}{DATA}"] = json_text(to_plain(figure)).encode()
         for each, medium in MEDIA.items():
@@ -196,12 +202,37 @@ def write_figures(
                 name = f"{figure.name}-{each}"
                 files[f"{name}.svg"] = figure.svg(medium, say, MILLIMETRES).encode()
                 points = figure.svg(medium, say, POINTS)
+                characters.update(*map(unescape, _TEXT.findall(points)))
                 files[f"{name}.pdf"] = ordered_pdf(convert.svg_to_pdf(points))
                 files[f"{name}.png"] = convert.svg_to_png(points, ppi=RESOLUTION)
     with output_folder(folder, files, "figures", inputs=inputs, force=force) as staging:
         for name, data in files.items():
             (staging / name).write_bytes(data)
+    if missing := _without_font(convert, characters):
+        listed = ", ".join([*missing[:FEW_CHARACTERS], *["…"] * (len(missing) > FEW_CHARACTERS)])
+        warnings.warn(f"Boxes stand for characters that no font contains: {listed}. {INSTALL_FONT}", stacklevel=3)
     return tuple(files)
+
+
+FEW_CHARACTERS: Final = 10
+"""Maximum number of characters without a font that a warning lists."""
+INSTALL_FONT: Final = "Install a font with these characters, such as Noto Sans, and draw the figures again."
+_TEXT: Final = re.compile(r">([^<>]+)</text>")
+_UNASSIGNED: Final = "\U0010fffd"
+"""A character of private use that no font contains."""
+
+
+def _without_font(convert: ModuleType, characters: Iterable[str]) -> list[str]:
+    """Return the characters that the converter draws as boxes, like every character that no font contains."""
+
+    def drawn(character: str) -> bytes:
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20" font-family="{FONT}">'
+        made: bytes = convert.svg_to_png(f'{head}<text y="15">{character}</text></svg>')
+        return made
+
+    unusual = sorted(character for character in characters if not character.isascii())
+    box = drawn(_UNASSIGNED) if unusual else b""
+    return [character for character in unusual if drawn(character) == box]
 
 
 def _converter() -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from arbitre.cli.output.console import OutputOptions
@@ -19,4 +20,9 @@ def figures(
     output: OutputOptions,
 ) -> None:
     """Draw the figures of an evaluation or a ranking as SVG, PDF and PNG."""
-    output.terminal(lang).wrote(write_figures(evaluations, out, lang=lang, width=width, force=force), out)
+    screen = output.terminal(lang)
+    with warnings.catch_warnings(record=True, action="always", category=UserWarning) as notes:
+        names = write_figures(evaluations, out, lang=lang, width=width, force=force)
+    screen.wrote(names, out)
+    for note in notes:
+        screen.note(str(note.message))
