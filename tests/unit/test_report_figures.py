@@ -296,19 +296,20 @@ def test_figures_are_written_in_both_widths_with_their_data(tmp_path):
 def test_a_warning_names_the_characters_that_no_font_contains(tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     private = [chr(0x10FF00 + number) for number in range(12)]
-    with pytest.warns(UserWarning, match="no font contains") as caught:
+    with pytest.warns(UserWarning, match="No font contains") as caught:
         write_figures(tmp_path / "two", ranked(["Zoé, “è” \U0010ff00", "<&> \U0010ff01"]).to_dict(), width="page")
-    install = "Install a font with these characters, such as Noto Sans, and draw the figures again."
+    install = "Install a font that contains them, for example from the Noto family, and draw the figures again."
     assert [str(one.message) for one in caught] == [
-        f"Boxes stand for characters that no font contains: {private[0]}, {private[1]}. {install}"
+        f"No font contains these characters, so PDF and PNG files show boxes instead: {private[0]}, {private[1]}. {install}"
     ]
-    with pytest.warns(UserWarning, match="no font contains") as caught:
+    with pytest.warns(UserWarning, match="No font contains") as caught:
         write_figures(tmp_path / "many", ranked([f"a{one}" for one in private]).to_dict(), width="page")
     (message,) = (str(one.message) for one in caught)
-    assert message.endswith(f"contains: {', '.join(private[:10])}, …. {install}")
+    assert message.endswith(f"instead: {', '.join(private[:10])}, …. {install}")
     assert FR.text(message) == (
-        f"Des rectangles remplacent des caractères qu’aucune police ne contient\u00a0: {', '.join(private[:10])}, …. "
-        "Installez une police qui contient ces caractères, comme Noto Sans, et redessinez les figures."
+        f"Aucune police ne contient ces caractères\u202f; les fichiers PDF et PNG affichent des rectangles à leur place\u00a0: "
+        f"{', '.join(private[:10])}, …. "
+        "Installez une police qui les contient, par exemple de la famille Noto, puis redessinez les figures."
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -317,12 +318,14 @@ def test_a_warning_names_the_characters_that_no_font_contains(tmp_path):
 
 def test_the_command_prints_warnings_as_notes(monkeypatch):
     def warn(*_, **__):
-        warnings.warn("Boxes stand for characters that no font contains: क.", stacklevel=2)
+        warnings.warn("No font contains these characters, so PDF and PNG files show boxes instead: क.", stacklevel=2)
         return ("paths.svg",)
 
     monkeypatch.setattr("arbitre.cli.commands.figures.write_figures", warn)
     shown = CliRunner().invoke(app, ["figures", "results", "--out", "figures"])
-    notes = "Wrote paths.svg to figures\nBoxes stand for characters that no font contains: क.\n"
+    notes = (
+        "Wrote paths.svg to figures\nNo font contains these characters, so PDF and PNG files show boxes instead: क.\n"
+    )
     assert (shown.exit_code, shown.stderr) == (0, notes)
 
 

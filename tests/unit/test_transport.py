@@ -487,14 +487,26 @@ NAMED = {"type": "object", "properties": {"name": {"type": "string"}, "words": {
     [
         (NAMED, "wrds", 'Did you mean "words"? Also available: name.'),
         (NAMED, "/meta/words", 'Did you mean "/words"? Also available: /name.'),
-        (NAMED, "size of it", 'Available: name, words. A field only for masses can have `"ignore": true`.'),
+        (
+            NAMED,
+            "size of it",
+            'Available: name, words. Declare the field. If it is used only for masses, also set `"ignore": true` on it.',
+        ),
         (
             {"type": "object", "properties": {"meta": NAMED, "id": {"type": "integer"}}},
             "/meta/wrds",
             'Did you mean "/meta/words"? Also available: /meta/name.',
         ),
-        ({"patternProperties": {"^n": {"type": "number"}}}, "w", 'A field only for masses can have `"ignore": true`.'),
-        ({"type": ["string", "null"]}, "w", 'A field only for masses can have `"ignore": true`.'),
+        (
+            {"patternProperties": {"^n": {"type": "number"}}},
+            "w",
+            'Declare the field. If it is used only for masses, also set `"ignore": true` on it.',
+        ),
+        (
+            {"type": ["string", "null"]},
+            "w",
+            'Declare the field. If it is used only for masses, also set `"ignore": true` on it.',
+        ),
     ],
 )
 def test_a_mass_field_that_the_items_do_not_declare_is_an_error_of_the_schema(items, masses, hint):

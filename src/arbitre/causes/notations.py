@@ -468,7 +468,7 @@ def _unquoted(text: str) -> str:
 
 
 def _expanded(text: str) -> str:
-    """Return a text with ß replaced by ss, ς by σ, and other small letters by their case folding in small letters."""
+    """Return a text with lowercase letters case-folded, such as ß to ss and ς to σ, and runs of whitespace reduced."""
     small = "".join(letter.casefold().lower() if letter.islower() else letter for letter in text)
     return " ".join(small.split())
 
@@ -477,7 +477,8 @@ NARROWER: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     "punctuation": ("quotes", _unquoted),
     "case": ("unicode", _expanded),
 }
-"""Kinds of differences that the normaliser of another kind removes too, with a function that removes only them."""
+"""For a kind of difference: a narrower kind that the same normaliser also removes, and a function whose results are
+equal for two texts that differ only in the narrower kind."""
 
 
 LONGEST_EXAMPLE: Final = 60
@@ -486,7 +487,7 @@ LONGEST_EXAMPLE: Final = 60
 TODO: Final = {
     "case": "Ignore case with {normalizers}, or ask for the capitalisation of gold",
     "accents": "Ignore accents with {normalizers}, or ask for the accents of gold",
-    "unicode": "Ignore differences between Unicode characters with {normalizers}, or ask for the characters of gold",
+    "unicode": "Ignore these differences in characters with {normalizers}, or ask for the characters of gold",
     "spaces": "Reduce white space to single spaces with {normalizers}, or ask for single spaces",
     "punctuation": "Ignore punctuation with {normalizers}, or ask for the punctuation of gold",
     "quotes": "Ignore quotation marks with {normalizers}, or ask for those of gold",

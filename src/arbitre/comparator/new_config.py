@@ -38,7 +38,7 @@ GOLD_NAMES: Final = ("gold", "truth", "reference", "expected", "annotated")
 MOST_RECORDS: Final = 1000
 """Maximum number of documents of a system whose ids are searched for the forms of gold ids."""
 MOST_TEXTS: Final = 20
-"""Maximum number of texts of a folder that are searched for JSON."""
+"""Maximum number of texts of a folder that are searched for JSON, and of gold documents they are compared with."""
 MOST_FORMS: Final = 3
 """Maximum number of forms of ids, such as `page_01` and `cover`, that a pattern lists."""
 _SEPARATOR: Final = re.compile(r"[-_. ]")
@@ -73,12 +73,12 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
 
     Gold is the file or folder whose name contains gold, truth, reference, expected or annotated, as a whole word if
     possible. A file with a single document is gold only if there is no other gold. Every other file or folder of
-    documents that shares ids with gold is treated as a system, unless its name contains one of these words. So is a
-    folder of `.txt` or `.md` files if most of its first 20 texts contain JSON of the same type as gold documents (an
-    object or a list); the config file then sets `lenient`. If there is no schema, one is inferred from gold and written
-    to `schema.json`. If records store their id under a key other than `id`, the key is detected. If the file names of
-    predictions are ids of gold followed by a run or a model, as in `page_02_run1.json`, the config file gets an
-    `id_pattern` that finds both.
+    documents that shares ids with gold is treated as a system, unless its name contains one of these words. These
+    include folders of `.txt` or `.md` files if most of their first 20 texts contain valid JSON of the same type as the
+    gold documents (an object or a list); the config file then sets `lenient`. If there is no schema, one is inferred
+    from gold and written to `schema.json`. If records store their id under a key other than `id`, the key is detected.
+    If the file names of predictions are ids of gold followed by a run or a model, as in `page_02_run1.json`, the config
+    file gets an `id_pattern` that finds both.
 
     Args:
         folder: The project folder. Its direct subfolders are searched as well.
@@ -167,7 +167,7 @@ def _is_documents(path: Path) -> bool:
 
 
 def _answer_folders(root: Path, sources: list[Path], gold: Path) -> Iterator[Path]:
-    """Yield the folders of raw answers in a folder and in its folders that are not sources."""
+    """Yield the folders of raw answers in a folder and its direct subfolders; skip sources and what they contain."""
     types = _types(gold)
     folders = [path for path in _entries(root) if path.is_dir() and path not in sources]
     below = [path for folder in folders for path in _entries(folder) if path.is_dir() and path not in sources]
@@ -295,7 +295,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _documents(path: Path, reading: ReadOptions) -> Iterator[Record | Failure]:
-    """Yield the documents of a source; raw answers are not repaired, so they may be failures with an id.
+    """Yield the documents of a source. Raw answers that are not strict JSON are failures, but these have ids too.
 
     Raises:
         DataError: The source cannot be read.

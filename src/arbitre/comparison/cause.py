@@ -158,7 +158,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "add a normaliser, or ask for the notation of gold in the prompt",
     ),
     "unicode": CauseKind(
-        "texts differ only in their Unicode characters, such as ligatures, ß and ss, or invisible characters",
+        'texts differ only in equivalent or invisible Unicode characters, such as ligatures, "ß" for "ss", or '
+        "direction marks",
         "a normaliser makes the values equal",
         "overlay",
         "add a normaliser, or ask for the notation of gold in the prompt",

@@ -54,7 +54,7 @@ def quadrature(qualities: Floats) -> Floats:
 
 
 def figures(tallies: Floats, areas: Floats) -> list[dict[str, float]]:
-    """Compute the published scores of documents.
+    """Return the published scores of each document, by name.
 
     Args:
         tallies: Tallies of the entries of each document, in the order of the attributes of `Tally`; shape (n, 5).

@@ -113,7 +113,7 @@ def causes(analysis: CauseAnalysis, entries: str, signature: Signature) -> Table
 
 
 def entry_note(shown: Iterable[str], entries: str) -> tuple[str, ...]:
-    """Return the explanation of "…" in the results of `some_paths`; nothing if it does not occur in them."""
+    """Return the explanation of "…" as a tuple; empty if no path that `some_paths` returned begins with it."""
     return (f"…: {entries}/*",) * any(line.startswith("…/") for paths in shown for line in paths.splitlines())
 
 

@@ -49,19 +49,21 @@ DUPLICATE_ROW: Final = "duplicate id and run: rows with the same id need differe
 DUPLICATES: Final = (DUPLICATE, DUPLICATE_RUN, DUPLICATE_ROW)
 
 INSERTED_AT_ONCE: Final = 256
-"""Number of records with both documents that are inserted at once; one by one, reading them takes a quarter longer."""
+"""Number of records with both documents that are inserted at once. Reading them takes 15% less time than one by one."""
 
 UNIT_SIZE: Final = 256
 """Default number of pairs per work unit."""
 
 LARGE_UNIT_SIZE: Final = 1024
-"""Maximum number of pairs per work unit if the documents are small."""
+"""Maximum number of pairs per work unit if the documents are small, or in memory and compared in this process."""
 
 LARGE_UNIT_BYTES: Final = 1 << 20
-"""Maximum number of bytes of a work unit with more than `UNIT_SIZE` pairs, estimated from the first documents."""
+"""Maximum number of bytes of a work unit with more than `UNIT_SIZE` pairs of documents in files, estimated from the
+first documents."""
 
 MIN_UNITS: Final = 64
-"""Minimum number of work units with more than `UNIT_SIZE` pairs each, so that many workers have work."""
+"""Minimum number of work units with more than `UNIT_SIZE` pairs of documents in files each, so that many workers have
+work."""
 
 _FIRST: Final = "INSERT INTO first SELECT min(row), id FROM gold WHERE NOT failed"
 _OTHERS: Final = "SELECT {column} FROM gold WHERE row NOT IN (SELECT row FROM first) ORDER BY row"

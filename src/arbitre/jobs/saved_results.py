@@ -135,7 +135,7 @@ def write_figures(
 ) -> tuple[str, ...]:
     """Draw figures of results as SVG, PDF and PNG files, as `arbitre figures` does. Requires the extra `report`.
 
-    Warns of characters that no font contains: PDF and PNG files show boxes instead.
+    Warns if figures contain characters that are in no font: PDF and PNG files show boxes instead.
 
     Args:
         results: As for `write_report`; also a `factors.json` alone.

@@ -252,9 +252,9 @@ class Metricity:
       pairs that it changes. Both use `repair_size` points, drawn with `seed` if these are not all.
     - `witness`: points (i, j, k) of the triple with the largest excess; for a table, rows and columns (i, k, j, h) with
       C_ij > C_ih + C_kh + C_kj. None without violations.
-    - `exact`: whether all inequalities were checked. Otherwise `samples` of them were drawn with `seed`, and the
-      largest excess, the constant, the power and the witness refer to the sample: the largest excess and the constant
-      are lower bounds, and the power is an upper bound. `size`: number of points (n + m for a table).
+    - `exact`: whether all inequalities were checked. Otherwise `samples` of them were drawn with `seed`, and `witness`
+      refers to the sample. The largest excess and `relaxed_triangle` (or `relaxed_quadrangle`) are then lower bounds,
+      and `snowflake` is an upper bound. `size`: number of points (n + m for a table).
     - `level`: confidence level of the intervals. `tolerance`: share of the largest entry up to which a defect counts as
       a rounding error.
     """

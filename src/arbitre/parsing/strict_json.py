@@ -141,7 +141,7 @@ def check_value(value: Json, what: str = "document", *, is_small: bool = False) 
     Args:
         value: The document, or ABSENT.
         what: Name of the document in messages.
-        is_small: Whether it is known that the document is small (see `values.are_small`).
+        is_small: Whether `values.are_small` has accepted the document; its depth is then not checked again.
 
     Raises:
         DataError: A text or a key has a lone surrogate, or the document is too large or nested too deeply.

@@ -175,7 +175,7 @@ def write_figures(
 ) -> tuple[str, ...]:
     """Write the figures of a view to a folder, each with its data and texts as JSON; see `output_folder`.
 
-    Warns of characters that no font contains.
+    Warns if the figures contain characters that are in no font.
 
     Args:
         folder: The folder.
@@ -210,20 +210,23 @@ def write_figures(
             (staging / name).write_bytes(data)
     if missing := _without_font(convert, characters):
         listed = ", ".join([*missing[:FEW_CHARACTERS], *["…"] * (len(missing) > FEW_CHARACTERS)])
-        warnings.warn(f"Boxes stand for characters that no font contains: {listed}. {INSTALL_FONT}", stacklevel=3)
+        warnings.warn(
+            f"No font contains these characters, so PDF and PNG files show boxes instead: {listed}. {INSTALL_FONT}",
+            stacklevel=3,
+        )
     return tuple(files)
 
 
 FEW_CHARACTERS: Final = 10
-"""Maximum number of characters without a font that a warning lists."""
-INSTALL_FONT: Final = "Install a font with these characters, such as Noto Sans, and draw the figures again."
+"""Maximum number of characters that the warning about missing fonts lists."""
+INSTALL_FONT: Final = "Install a font that contains them, for example from the Noto family, and draw the figures again."
 _TEXT: Final = re.compile(r">([^<>]+)</text>")
-_UNASSIGNED: Final = "\U0010fffd"
-"""A character of private use that no font contains."""
+_PRIVATE_USE: Final = "\U0010fffd"
+"""A private-use character that no font contains."""
 
 
 def _without_font(convert: ModuleType, characters: Iterable[str]) -> list[str]:
-    """Return the characters that the converter draws as boxes, like every character that no font contains."""
+    """Return the non-ASCII characters that no font contains: the converter draws the same box for each of them."""
 
     def drawn(character: str) -> bytes:
         head = f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20" font-family="{FONT}">'
@@ -231,7 +234,7 @@ def _without_font(convert: ModuleType, characters: Iterable[str]) -> list[str]:
         return made
 
     unusual = sorted(character for character in characters if not character.isascii())
-    box = drawn(_UNASSIGNED) if unusual else b""
+    box = drawn(_PRIVATE_USE) if unusual else b""
     return [character for character in unusual if drawn(character) == box]
 
 

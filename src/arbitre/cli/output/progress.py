@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from rich.progress import (
@@ -111,21 +110,29 @@ def _rate(rate: float, say: Translator) -> str:
 
 
 def _lines(screen: Terminal) -> Iterator[OnProgress]:
-    current, finished, say = [""], threading.Event(), screen.say
+    say, finished = screen.say, threading.Event()
     phases: dict[Phase, tuple[float, int]] = {}
     """When each phase began, and the number of documents that were done then."""
+    latest: list[tuple[Phase, int, int | None]] = []
 
     def show(phase: Phase, done: int, total: int | None) -> None:
-        began, before = phases.setdefault(phase, (time.monotonic(), done))
+        if phase not in phases:
+            phases[phase] = time.monotonic(), done
+        latest[:] = [(phase, done, total)]
+
+    def line(phase: Phase, done: int, total: int | None) -> str:
+        began, before = phases[phase]
         rate = (done - before) / max(time.monotonic() - began, 1e-9)
         parts = [_counted(done, total, say), _rate(rate, say) if done > before else ""]
         if total is not None and done > before:
-            parts.append(say("table.progress.left", time=timedelta(seconds=round((total - done) / rate))))
-        current[0] = say("colon").join(filter(None, [say.text(phase), ", ".join(filter(None, parts))]))
+            minutes, seconds = divmod(round((total - done) / rate), 60)
+            parts.append(say("table.progress.left", time=f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"))
+        return say("colon").join(filter(None, [say.text(phase), ", ".join(filter(None, parts))]))
 
-    def print_lines() -> None:
+    def print_lines() -> None:  # not in `show`, which is called for each document
         while not finished.wait(SECONDS):
-            screen.note(current[0])
+            for step in latest:
+                screen.note(line(*step))
 
     printer = threading.Thread(target=print_lines, daemon=True)
     printer.start()

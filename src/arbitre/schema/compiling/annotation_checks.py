@@ -272,12 +272,15 @@ def matching_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Proble
                 yield Problem(message, root.file, hint=hint)
 
 
+DECLARE_MASSES: Final = 'Declare the field. If it is used only for masses, also set `"ignore": true` on it.'
+
+
 def mass_problems(
     sites: Sequence[Site], masses: Sequence[tuple[int, tuple[str, ...], Annotation]]
 ) -> Iterator[Problem]:
-    """Yield a problem for each field of masses that the items do not declare; see `Compiler.masses`.
+    """Yield a problem for each mass field that the items do not declare; see `Compiler.masses`.
 
-    Items without any declared field, and objects that are compared as a leaf, may have every field.
+    Objects that declare neither fields nor patterns, or that are compared as leaves, may contain any field.
     """
     for items, tokens, setting in masses:
         index = items
@@ -292,7 +295,11 @@ def mass_problems(
                     place = setting._replace(pointer=setting.pointer + pointer(["transport", "masses"]))
                     written = setting.value["transport"]["masses"]
                     known = [wildcard((*tokens[:depth], name)) if written[0] == "/" else name for name in names]
-                    hint = did_you_mean(written, known, 'A field only for masses can have `"ignore": true`.')
+                    hint = did_you_mean(
+                        written,
+                        known,
+                        'Declare the field. If it is used only for masses, also set `"ignore": true` on it.',
+                    )
                     message = f'Expected `masses` to name a field that the items declare, got "{written}"'
                     yield place.problem(message, hint)
                 break

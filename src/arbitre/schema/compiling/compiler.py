@@ -87,8 +87,8 @@ class Compiler:
         problems: The errors in the schema.
         marked: The value of `entries`, by site index.
         aliases: The `aliases` annotation, by site index of the object and name of the field.
-        masses: For each list matched by masses in a field: the site index of its items, the tokens of the field below
-            an item, and the `match` annotation.
+        masses: For each list that is matched with a mass field: the site index of its items, the tokens of the field's
+            path in an item, and the `match` annotation.
         expected: The kinds of documents that the root is written for; None for any.
         corpus_scopes: The scopes whose ids all documents of a corpus share.
     """
