@@ -2,6 +2,7 @@
 
     python tests/bench/annotators.py                  # 3 annotators, 200 documents of 20 entries, nested and flat
     python tests/bench/annotators.py --all            # also 5 annotators, 2,000 documents, and lists of 200 entries
+    python tests/bench/annotators.py --long           # 4 annotators, two documents with 100 to 800 entries each
     python tests/bench/annotators.py --short          # a few documents
     python tests/bench/annotators.py --json out.json
 
@@ -32,6 +33,7 @@ RATES = {"drop": 0.08, "invent": 0.06, "move": 0.02, "noise": 0.3}
 SHORT = ("nested/3/4/5", "flat/3/4/5")
 USUAL = ("nested/3/200/20", "flat/3/200/20")
 LARGE = ("nested/5/200/20", "nested/3/2000/20", "nested/3/5/200")
+LONG = tuple(f"flat/4/2/{entries}" for entries in (100, 200, 400, 800))
 """Kind of document, number of annotators, of documents and of entries."""
 
 
@@ -80,6 +82,7 @@ def main():
     sizes = parser.add_mutually_exclusive_group()
     sizes.add_argument("--short", action="store_true", help="a few documents: that everything runs")
     sizes.add_argument("--all", action="store_true", help="large corpora too, which takes several minutes")
+    sizes.add_argument("--long", action="store_true", help="long lists, to see how the time grows with their length")
     sizes.add_argument("--corpus", help="measure one corpus in this process, and print it as JSON")
     parser.add_argument("--json", type=Path, help="write the rows here too")
     parser.add_argument("--workload", type=Path, default=BESIDE, help="the folder of workload.py")
@@ -90,7 +93,8 @@ def main():
         sys.stdout.write(json.dumps(asdict(measured(options.corpus, options.workload))))
         return
     rows = []
-    for corpus in SHORT if options.short else USUAL + LARGE if options.all else USUAL:
+    corpora = SHORT if options.short else LONG if options.long else USUAL + LARGE if options.all else USUAL
+    for corpus in corpora:
         command = [sys.executable, __file__, "--corpus", corpus, "--workload", str(options.workload)]
         rows.append(Row(**json.loads(subprocess.run(command, check=True, capture_output=True).stdout)))
     table = Table(title="Kind/annotators/documents/entries")

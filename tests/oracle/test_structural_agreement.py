@@ -18,6 +18,7 @@ from arbitre.agreement.alpha_of_rows import PRECISION, Differences, alpha_parts
 from arbitre.agreement.list_alignment import UNMATCHED, align_lists
 from arbitre.agreement.list_gamma import gamma_parts
 from arbitre.engine.solve.batches import CellLimits
+from arbitre.matching.assignment import greedy
 
 SCHEMA = {
     "type": "object",
@@ -112,6 +113,41 @@ def test_the_alignments_of_lists_have_the_disorder_of_all_pairs_of_items(annotat
                 .sum()
             )
             assert first.disorder == pytest.approx(total, abs=1e-9)
+
+
+@pytest.mark.parametrize("annotators", [2, 3, 5])
+def test_long_lists_of_plain_items_are_aligned_like_short_ones(annotators, monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("the bounds of plain items are exact")
+
+    monkeypatch.setattr("arbitre.agreement.list_alignment.solve_lazily", never)
+    people = {"type": "object", "properties": {"name": {"type": "string"}, "year": {"type": "number"}}}
+    random = np.random.default_rng(annotators)
+
+    def entry():
+        return {"name": "".join(random.choice(list("abcd"), 4)), "year": int(random.integers(1, 9))}
+
+    everyone = [entry() for _ in range(14)]
+    documents = {
+        f"annotator {number}": {"page": [entry() if random.random() < 0.3 else each for each in everyone]}
+        for number in range(annotators)
+    }
+    (part,) = lists_of(Comparator({"type": "array", "items": people}), documents)
+    (lazy,), (dense,) = (align_lists(part.column, part.rows, limits=limits) for limits in (LAZY, DENSE))
+    assert lazy.unitary.tolist() == dense.unitary.tolist()
+    assert (lazy.disorder, lazy.exact) == (dense.disorder, dense.exact)
+
+
+@pytest.mark.parametrize("sizes", [(5, 7, 6), (4, 0, 5, 3)])
+def test_the_size_of_the_blocks_of_distances_does_not_change_an_alignment(sizes, monkeypatch):
+    random = np.random.default_rng(len(sizes))
+    tables = {(i, j): random.random((sizes[i], sizes[j])) for i, j in combinations(range(len(sizes)), 2)}
+    whole = align(tables, sizes, UNMATCHED, search=False)
+    monkeypatch.setattr("arbitre.agreement.alignment.BLOCK_CELLS", 1)
+    blocks = align(tables, sizes, UNMATCHED, search=False)
+    assert whole.disorder < align(tables, sizes, UNMATCHED, search=False, couple=greedy).disorder  # it was improved
+    assert blocks.unitary.tolist() == whole.unitary.tolist()
+    assert blocks.disorder == whole.disorder
 
 
 def items_schema(path):

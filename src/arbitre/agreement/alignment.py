@@ -34,7 +34,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from arbitre.errors import SolverError
-from arbitre.matching.assignment import hungarian, sequence
+from arbitre.matching.assignment import hungarian, sequence, solve_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,6 +68,9 @@ MAX_UNITS: Final = 500
 
 ROUNDS: Final = 2
 """Number of times that the prices of the units are raised."""
+
+BLOCK_CELLS: Final = 1 << 16
+"""Number of distances that are added at a time. Blocks that fit into the cache of a processor halve the time."""
 
 _PAIR: Final = 2
 """Minimum number of annotators whose units are matched."""
@@ -254,12 +257,18 @@ class AlignmentProblem:
         table, every = self.tables[pair], (len(first), len(second)) == (self.sizes[pair[0]], self.sizes[pair[1]])
         table = table[:-1, :-1] if every else table[first[:, None], second]
         gains = np.minimum(table - 2.0 * self.unmatched, 0.0)  # negative; 0 for units that are better left alone
-        coupling = self.couple(-gains)
-        rows, columns = coupling.gold, coupling.predicted
+        rows, columns = self.cheapest(gains)
         values = gains[rows, columns]
         kept = values < 0.0
         cost = float(values[kept].sum()) + self.unmatched * sum(gains.shape)
         return Matched(rows[kept], columns[kept], cost)
+
+    def cheapest(self, gains: Floats) -> tuple[Indices, Indices]:
+        """Return the rows and columns that `couple` matches, given the negative of the qualities; shapes (pairs,)."""
+        if self.couple is hungarian:
+            return solve_assignment(gains, maximize=False)  # spares two copies of the gains
+        coupling = self.couple(-gains)
+        return coupling.gold, coupling.predicted
 
     def prices(self, pair: Pair, matched: Matched) -> tuple[Floats, Floats]:
         """Return prices of the units of two annotators: what each contributes to the cost of their best matching.
@@ -443,14 +452,19 @@ def _added(problem: AlignmentProblem, others: Indices, annotator: int) -> Indice
     # Disorder of a unit alone: it misses the unit of each other annotator, and all pairs of the others miss both units.
     others_missing = (len(problem.sizes) - 1) * problem.unmatched
     alone = (others_missing + (pairs - len(problem.sizes) + 1) * problem.both_missing) / pairs
-    # Distances of the units of the annotator, and of a missing unit (last row), from each unitary alignment.
-    tables = [problem.table(annotator, other)[:, others[:, other]] for other in annotators if other != annotator]
-    costs = reduce(np.add, tables) / pairs
+    tables = [(problem.table(annotator, other), others[:, other]) for other in annotators if other != annotator]
+    # Distance of a missing unit from each unitary alignment.
+    missing = reduce(np.add, [table[NONE][units] for table, units in tables]) / pairs
     # Negative if the unit costs less in this unitary alignment than alone.
-    gains = np.minimum(costs[:-1] - costs[-1] - alone, 0.0)
-    coupling = problem.couple(-gains)
-    useful = gains[coupling.gold, coupling.predicted] < 0.0
-    own, theirs = coupling.gold[useful], coupling.predicted[useful]
+    gains = np.empty((problem.sizes[annotator], len(others)))
+    step = max(1, BLOCK_CELLS // max(len(others), 1))
+    for begin in range(0, len(gains), step):
+        rows = slice(begin, min(begin + step, len(gains)))
+        costs = reduce(np.add, [table[rows][:, units] for table, units in tables]) / pairs
+        np.minimum(costs - missing - alone, 0.0, out=gains[rows])
+    own, theirs = problem.cheapest(gains)
+    useful = gains[own, theirs] < 0.0
+    own, theirs = own[useful], theirs[useful]
     unitary = others.copy()
     unitary[theirs, annotator] = own
     rest = _others(problem.sizes[annotator], own).nonzero()[0]

@@ -35,12 +35,17 @@ INTERRUPTIBLE_CELLS: Final = 1 << 20
 """Number of pairs from which a matching can be interrupted with Ctrl-C before it is solved."""
 
 
-def solve_assignment(table: Floats) -> tuple[Indices, Indices]:
-    """Return the rows, increasing, and the columns of the min(n, m) pairs of a table with the greatest sum."""
+def solve_assignment(table: Floats, *, maximize: bool = True) -> tuple[Indices, Indices]:
+    """Return the rows, increasing, and the columns of the min(n, m) pairs of a table with the greatest sum.
+
+    Args:
+        table: Values of all pairs; shape (n, m).
+        maximize: Whether the sum is the greatest; otherwise, it is the least. scipy copies the table to maximise it.
+    """
     solve = scipy.optimize.linear_sum_assignment if "scipy.optimize" in sys.modules else _solver()
     if table.size < INTERRUPTIBLE_CELLS:
-        return solve(table, maximize=True)
-    return call_interruptibly(lambda: solve(table, maximize=True))
+        return solve(table, maximize=maximize)
+    return call_interruptibly(lambda: solve(table, maximize=maximize))
 
 
 @cache
