@@ -89,10 +89,15 @@ def test_the_alignments_of_lists_have_the_disorder_of_all_pairs_of_items(annotat
     comparator = Comparator(SCHEMA)
     for part in lists_of(comparator, annotations(annotators, 6, annotators)):
         column = part.column
-        values = [[column.raw[row] if row != NONE else [] for row in unit] for unit in part.rows.tolist()]
+        held = part.rows != NONE  # annotators without a list do not count
+        values = [[column.raw[row] for row in unit[own]] for unit, own in zip(part.rows, held, strict=True)]
         items = Comparator(items_schema(column.path))
         lazy, dense = (align_lists(column, part.rows, limits=limits) for limits in (LAZY, DENSE))
         for unit, (first, second) in enumerate(zip(lazy, dense, strict=True)):
+            assert (first.unitary[:, ~held[unit]] == NONE).all()
+            if len(values[unit]) < 2:
+                assert (first.disorder, second.disorder) == (0.0, 0.0)
+                continue
             tables = {
                 (i, j): np.array(
                     [
@@ -100,7 +105,7 @@ def test_the_alignments_of_lists_have_the_disorder_of_all_pairs_of_items(annotat
                         for a in values[unit][i]
                     ]
                 ).reshape(len(values[unit][i]), len(values[unit][j]))
-                for i, j in combinations(range(annotators), 2)
+                for i, j in combinations(range(len(values[unit])), 2)
             }
             plain = align(tables, [len(each) for each in values[unit]], UNMATCHED)
             assert second.disorder == pytest.approx(plain.disorder, abs=1e-9)
@@ -109,7 +114,7 @@ def test_the_alignments_of_lists_have_the_disorder_of_all_pairs_of_items(annotat
                 assert first.disorder == pytest.approx(plain.disorder, abs=1e-9)
             total = (
                 AlignmentProblem.of(tables, [len(each) for each in values[unit]], UNMATCHED)
-                .disorders(first.unitary)
+                .disorders(first.unitary[:, held[unit]])
                 .sum()
             )
             assert first.disorder == pytest.approx(total, abs=1e-9)
@@ -251,8 +256,7 @@ def test_a_sample_estimates_the_expected_disagreement_and_disorder_within_its_st
             other = gamma_parts(part, part.column, seed=1)
             assert chance.sampled
             assert abs(chance.expected - other.expected) <= 4.0 * (chance.standard_error + other.standard_error)
-            shared = [
-                each.disorder for each, unit in zip(part.alignments, part.rows, strict=True) if (unit != NONE).sum() > 1
-            ]
-            assert chance.disorders.sum() == pytest.approx(3.0 * sum(shared))
+            lists = (part.rows != NONE).sum(axis=1)
+            disorders = [each.disorder * own for each, own in zip(part.alignments, lists, strict=True) if own > 1]
+            assert chance.disorders.sum() == pytest.approx(sum(disorders))
     assert tested >= 6

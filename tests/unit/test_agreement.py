@@ -442,3 +442,14 @@ def test_alpha_of_a_single_item_is_undefined():
     assert one.reason == "Only one item was rated by two annotators, so observed and expected agreement are equal."
     assert agreement.krippendorff_alpha([[1, None], [2, 5]], level="interval").reason == one.reason
     assert agreement.krippendorff_alpha([[1, 5], [2, 5]], level="interval").value is not None
+
+
+def test_annotators_who_lack_a_document_do_not_count_in_the_gamma_of_its_lists():
+    schema = {"type": "array", "items": {"type": "string"}}
+    documents = {f"d{at}": [f"{word}{at}" for word in ("ash", "birch", "cedar")][: 1 + at % 3] for at in range(12)}
+    half = {name: words for at, (name, words) in enumerate(documents.items()) if at % 2}
+    assert agreement.agree(schema, {"ada": documents, "bob": documents, "eve": half}).gamma[""].value == 1.0
+    other = {name: [*words[:-1], "fir"] for name, words in documents.items()}
+    two = agreement.agree(schema, {"ada": documents, "bob": other}).gamma[""]
+    three = agreement.agree(schema, {"ada": documents, "bob": other, "eve": {"d99": ["elm"]}}).gamma[""]
+    assert (three.value, three.observed, three.items) == (two.value, two.observed, two.items)

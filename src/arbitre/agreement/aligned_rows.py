@@ -24,7 +24,8 @@ import numpy as np
 
 from arbitre.agreement.alignment import NONE, UnitAlignment
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.list_alignment import align_lists, item_codes, keeps_order
+from arbitre.agreement.list_alignment import align_lists, item_codes, keeps_order, list_disorders
+from arbitre.arrays import exact_sum
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
 from arbitre.engine.independent_matching import (
@@ -444,10 +445,10 @@ def _alike(anchor: AlignedRows, column: Column) -> bool:
     same = rows[chosen]  # lists of the same documents; each annotator's column is then shifted by a different number
     shift = len(same) // same.shape[1]
     mixed = np.column_stack([np.roll(side, at * shift) for at, side in enumerate(same.T)])
-    disorders = [
-        math.fsum(alignment.disorder for alignment in align_lists(column, each, search=False)) for each in (same, mixed)
-    ]
-    return disorders[0] < MAX_DISORDER * disorders[1]
+    (disorder, items), (mixed_disorder, mixed_items) = (
+        map(exact_sum, list_disorders(column, each, align_lists(column, each, search=False))) for each in (same, mixed)
+    )
+    return not mixed_items or disorder * mixed_items < MAX_DISORDER * mixed_disorder * items
 
 
 def _number_above(column: Column) -> int:

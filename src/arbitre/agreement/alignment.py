@@ -127,7 +127,7 @@ def align(
     [[0], [1]]
     """
     if len(sizes) < _PAIR:
-        return UnitAlignment(np.arange(sum(sizes), dtype=np.intp).reshape(-1, len(sizes)), 0.0, exact=True)
+        return UnitAlignment(np.arange(sum(sizes), dtype=np.intp).reshape(sum(sizes), len(sizes)), 0.0, exact=True)
     problem = AlignmentProblem.of(distances, sizes, unmatched, couple, both_missing)
     every = [np.arange(size) for size in sizes]
     matchings = _matchings(problem, range(len(sizes)), every)

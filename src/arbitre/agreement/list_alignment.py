@@ -96,6 +96,8 @@ def align_lists(
 
     If the matching keeps the order of the items (see `keeps_order`), the unitary alignments are in this order.
 
+    Annotators without a list do not count: neither in the alignment nor in its disorder. An empty list does.
+
     Args:
         column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
@@ -143,6 +145,16 @@ def align_lists(
             for unit, alignment in zip(units.tolist(), aligned, strict=True):
                 alignments[unit] = _by_position(alignment) if matcher.candidates is Candidates.DIAGONAL else alignment
     return [alignment for alignment in alignments if alignment is not None]
+
+
+def list_disorders(column: ListColumn, lists: Indices, alignments: Sequence[UnitAlignment]) -> tuple[Floats, Indices]:
+    """Return the disorder of each alignment times its number of lists, and its number of items; shapes (units,).
+
+    Both are sums over the lists, so that the mean disorder of units with different numbers of lists can be computed.
+    Both are 0 for units with fewer than two lists.
+    """
+    number, items = (lists != NONE).sum(axis=1), np.append(column.lengths, 0)[lists].sum(axis=1)
+    return np.array([alignment.disorder for alignment in alignments]) * number, np.where(number > 1, items, 0)
 
 
 def _by_position(alignment: UnitAlignment) -> UnitAlignment:
@@ -307,6 +319,33 @@ def _costs(gate: _Gate | Identity | None) -> tuple[float, float]:
     return (gate.limit / 2.0, 0.0) if isinstance(gate, Identity) else (UNMATCHED, UNMATCHED)
 
 
+def _align(
+    tables: Tables,
+    lists: Sequence[int],
+    sizes: Sequence[int],
+    gate: _Gate | Identity | None,
+    *,
+    search: bool,
+    couple: CouplingFunction,
+) -> UnitAlignment:
+    """Align the items of the annotators who have a list.
+
+    Args:
+        tables: Distances of the items of all annotators.
+        lists: Row of the list of each annotator, or `NONE`.
+        sizes: Number of items of each annotator.
+        gate: Which items may be aligned; None for all.
+        search: See `alignment.align`.
+        couple: See `alignment.align`.
+    """
+    present = [annotator for annotator, row in enumerate(lists) if row != NONE]
+    own = {(i, j): tables[present[i], present[j]] for i, j in combinations(range(len(present)), 2)}
+    alignment = align(own, [sizes[each] for each in present], *_costs(gate), search=search, couple=couple)
+    unitary = np.full((len(alignment.unitary), len(lists)), NONE, dtype=np.intp)
+    unitary[:, present] = alignment.unitary
+    return replace(alignment, unitary=unitary)
+
+
 def _aligned(
     column: ListColumn,
     items: Column,
@@ -341,13 +380,13 @@ def _aligned(
             distances = evidence.distances(left, right, lengths[:, (i, j)].max(axis=1)[owner])
         tables[i, j] = np.split(distances, starts_of(lengths[:, i] * lengths[:, j])[1:-1])
     aligned = []
-    for unit, sizes in enumerate(lengths.tolist()):
+    for unit, (rows, sizes) in enumerate(zip(lists.tolist(), lengths.tolist(), strict=True)):
         own = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
         cut: Tables = own if gate is None else gate.applied(unit, own)
-        key = (*sizes, *(table.tobytes() for table in cut.values()))
+        key = (*sizes, *(row == NONE for row in rows), *(table.tobytes() for table in cut.values()))
         alignment = known.get(key)
         if alignment is None:
-            alignment = align(cut, sizes, *_costs(gate), search=search, couple=couple)
+            alignment = _align(cut, rows, sizes, gate, search=search, couple=couple)
             if sum(table.size for table in cut.values()) <= MAX_KNOWN_CELLS:
                 known[key] = alignment
         aligned.append(alignment)
@@ -368,15 +407,18 @@ def _ungated(
     counts = np.array([len(alignment.unitary) for alignment in aligned], dtype=np.intp)
     unitary = np.concatenate([alignment.unitary for alignment in aligned])
     starts = np.append(column.starts[:-1], 0)[lists].repeat(counts, axis=0)
+    held = (lists != NONE).repeat(counts, axis=0)
+    number = held.sum(axis=1)
     costs = []
     for pair in combinations(range(lists.shape[1]), 2):
-        cost = np.full(len(unitary), UNMATCHED)
+        cost = np.where(held[:, pair].all(axis=1), UNMATCHED, 0.0)
         both = (unitary[:, pair] != NONE).all(axis=1)
         places = (starts[:, pair] + unitary[:, pair])[both]
         if both.any():
             cost[both] = 1.0 - pair_qualities(items, column.rows(places[:, 0]), column.rows(places[:, 1]))
         costs.append(cost)
-    disorders = np.split(reduce(np.add, costs) / len(costs), starts_of(counts)[1:-1])
+    pairs = np.maximum(number * (number - 1) // 2, 1)
+    disorders = np.split(reduce(np.add, costs) / pairs, starts_of(counts)[1:-1])
     return [replace(alignment, disorder=float(own.sum())) for alignment, own in zip(aligned, disorders, strict=True)]
 
 
@@ -425,13 +467,8 @@ class _LongLists:
             )
             while len(active):
                 for unit in active.tolist():
-                    aligned[unit] = align(
-                        self._tables(unit),
-                        self._lengths[unit].tolist(),
-                        *_costs(self._gate),
-                        search=exactly,
-                        couple=couple,
-                    )
+                    rows, sizes = self._lists[unit].tolist(), self._lengths[unit].tolist()
+                    aligned[unit] = _align(self._tables(unit), rows, sizes, self._gate, search=exactly, couple=couple)
                 active = self._compare(active, aligned)
         found = [aligned[unit] for unit in range(len(self._lengths))]
         return found if self._gate is None else _ungated(self._column, self._items, self._lists, found)

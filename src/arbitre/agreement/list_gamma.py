@@ -13,13 +13,13 @@ import numpy as np
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.by_document import summed
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.list_alignment import align_lists
+from arbitre.agreement.list_alignment import align_lists, list_disorders
 from arbitre.arrays import weighted_sums
 
 if TYPE_CHECKING:
     from arbitre.agreement.aligned_rows import AlignedRows
     from arbitre.agreement.by_document import ByDocument
-    from arbitre.arrays import Floats, Indices
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import ListColumn
 
 MAX_LISTS: Final = 100
@@ -40,16 +40,19 @@ class GammaParts:
     """Gamma of lists by document, from the disorders of their alignments. See `by_document.Resampled`.
 
     The observed disorder is that of the lists of the same document, and the expected one that of combinations of lists
-    of different documents, one for each annotator. A disorder is multiplied by the number of annotators, so that it can
-    be divided by the number of all items.
+    of different documents, as many as a document has: annotators without a list do not count. A disorder is multiplied
+    by the number of lists, so that it can be divided by the number of all items.
 
     Attributes:
         disorders: Sum of the disorders of the lists of each document that at least two annotators have; shape
             (documents,).
         items: Number of items of these lists; shape (documents,).
-        drawn: Documents of the lists of each combination; shape (combinations, annotators).
+        drawn: Documents of the lists of each combination, then the number of all documents if it has fewer lists than
+            there are annotators; shape (combinations, annotators).
         disorders_drawn: Disorder of the alignment of each combination; shape (combinations,).
         items_drawn: Number of items of each combination; shape (combinations,).
+        weights_drawn: Weight of each combination; shape (combinations,). Combinations of each number of lists have the
+            same share of the weights as documents with this number of lists.
         sampled: Whether the combinations are a sample.
     """
 
@@ -58,13 +61,14 @@ class GammaParts:
     drawn: Indices
     disorders_drawn: Floats
     items_drawn: Floats
+    weights_drawn: Floats
     sampled: bool
 
     @property
     def expected(self) -> float | None:
         """Disorder expected by chance, per item; None without items."""
-        items = float(self.items_drawn.sum())
-        return float(self.disorders_drawn.sum()) / items if items else None
+        items = float((self.weights_drawn * self.items_drawn).sum())
+        return float((self.weights_drawn * self.disorders_drawn).sum()) / items if items else None
 
     @property
     def used(self) -> Indices:
@@ -86,9 +90,9 @@ class GammaParts:
                 count once.
         """
         used = self.used
-        every = np.ones((len(weights), len(self.items)))
+        every = np.ones((len(weights), len(self.items) + 1))
         every[:, used] = weights
-        drawn = every[:, self.drawn].prod(axis=-1)
+        drawn = every[:, self.drawn].prod(axis=-1) * self.weights_drawn
         with np.errstate(invalid="ignore", divide="ignore"):
             observed = weighted_sums(weights, self.disorders[used]) / weighted_sums(weights, self.items[used])
             expected = weighted_sums(drawn, self.disorders_drawn) / weighted_sums(drawn, self.items_drawn)
@@ -115,8 +119,10 @@ def gamma_of_lists(part: AlignedRows, column: ListColumn, by_document: ByDocumen
         "annotators": annotators,
     }
     observed = 1.0 - float(parts.disorders.sum()) / items if items else None
-    if observed is not None and _documents(part) < annotators:
-        reason = f"Lists of at least {annotators} documents are needed to measure the disorder expected by chance."
+    _, counts = list_disorders(column, part.rows, part.alignments)
+    needed = int(_shared(part)[counts > 0].sum(axis=1).max(initial=0))
+    if observed is not None and _documents(part) < needed:
+        reason = f"Lists of at least {needed} documents are needed to measure the disorder expected by chance."
         return Coefficient(value=None, observed=observed, expected=None, reason=reason, **facts)
     if observed is None or parts.expected is None:
         return Coefficient.corrected(None, None, **facts)
@@ -132,57 +138,71 @@ def gamma_parts(part: AlignedRows, column: ListColumn, *, seed: int) -> GammaPar
         column: The column of the lists.
         seed: Random seed of the sample.
     """
-    held = part.rows != NONE
-    annotators, documents = part.rows.shape[1], int(part.document.max(initial=-1)) + 1
-    counts = np.append(column.lengths, 0)[part.rows].sum(axis=1)  # items of each unit; a missing list has none
-    shared = (held.sum(axis=1) > 1) & (counts > 0)
-    disorders = np.array([alignment.disorder for alignment in part.alignments]) * annotators
-    sums, items = (summed(part.document[shared], each[shared], documents) for each in (disorders, counts))
+    held, annotators, documents = _shared(part), part.rows.shape[1], int(part.document.max(initial=-1)) + 1
+    disorders, counts = list_disorders(column, part.rows, part.alignments)
+    sums, items = (summed(part.document, each, documents) for each in (disorders, counts))
     none = np.empty(0)
-    parts = GammaParts(sums, items, np.empty((0, annotators), dtype=np.intp), none, none, sampled=False)
-    if not shared.any() or _documents(part) < annotators:
+    parts = GammaParts(sums, items, np.empty((0, annotators), dtype=np.intp), none, none, none, sampled=False)
+    numbers = np.sort(held.sum(axis=1)[counts > 0])  # of lists of each unit with items
+    if not len(numbers) or _documents(part) < numbers[-1]:
         return parts
-    # All lists, whoever made them, and the document of each; shapes (lists,).
-    pool, documents_of = part.rows[held], np.broadcast_to(part.document[:, None], held.shape)[held]
-    if comb(len(pool), annotators) <= MAX_LISTS:
-        places = np.array(list(combinations(range(len(pool)), annotators)), dtype=np.intp)
-        owners = np.sort(documents_of[places], axis=1)
-        places = places[(owners[:, 1:] != owners[:, :-1]).all(axis=1)]
-        return _extended(parts, column, pool[places], documents_of[places], sampled=False)
+    # All shared lists, whoever made them, and the document of each, then no list; shapes (lists + 1,).
+    pool = np.append(part.rows[held], NONE)
+    documents_of = np.append(np.broadcast_to(part.document[:, None], held.shape)[held], documents)
+    sizes, units = (each.tolist() for each in np.unique(numbers, return_counts=True))
+    if sum(comb(len(pool) - 1, size) for size in sizes) <= MAX_LISTS:
+        weights: list[float] = []
+        for size, unit in zip(sizes, units, strict=True):
+            places = np.array(list(combinations(range(len(pool) - 1), size)), dtype=np.intp)
+            owners = np.sort(documents_of[places], axis=1)
+            places = places[(owners[:, 1:] != owners[:, :-1]).all(axis=1)]
+            weights.append(unit / len(places))
+            places = np.pad(places, ((0, 0), (0, annotators - size)), constant_values=-1)
+            parts = _extended(parts, column, pool[places], documents_of[places], weights[-1] / weights[0])
+        return parts
     random = np.random.default_rng(seed)
-    order = documents_of.argsort(kind="stable")
+    order = documents_of[:-1].argsort(kind="stable")
     _, begin, number = np.unique(documents_of[order], return_index=True, return_counts=True)
     needed = MIN_SAMPLE
     while (more := min(needed, MAX_SAMPLE) - len(parts.drawn)) > 0:
-        chosen = np.array([random.choice(len(begin), annotators, replace=False) for _ in range(more)])
-        places = order[begin[chosen] + random.integers(number[chosen])]
-        parts = _extended(parts, column, pool[places], documents_of[places], sampled=True)
-        size, error, expected = len(parts.drawn), parts.standard_error, parts.expected
-        needed = math.ceil(size * (error / expected / PRECISION) ** 2) if error and expected else MAX_SAMPLE
-        needed = min(needed, 2 * size)
+        size = numbers[np.arange(more) * len(numbers) // more]  # each number of lists as often as in the units
+        chosen = np.concatenate([random.choice(len(begin), each, replace=False) for each in size.tolist()])
+        places = np.full((more, annotators), -1, dtype=np.intp)
+        places[np.arange(annotators) < size[:, None]] = order[begin[chosen] + random.integers(number[chosen])]
+        parts = _extended(replace(parts, sampled=True), column, pool[places], documents_of[places], 1.0)
+        drawn, error, expected = len(parts.drawn), parts.standard_error, parts.expected
+        needed = math.ceil(drawn * (error / expected / PRECISION) ** 2) if error and expected else MAX_SAMPLE
+        needed = min(needed, 2 * drawn)
     return parts
 
 
+def _shared(part: AlignedRows) -> Mask:
+    """Return the lists of units that at least two annotators have; shape (units, annotators)."""
+    held = part.rows != NONE
+    shared: Mask = held & (held.sum(axis=1, keepdims=True) > 1)
+    return shared
+
+
 def _documents(part: AlignedRows) -> int:
-    """Return the number of documents with lists."""
-    return len(np.unique(part.document[(part.rows != NONE).any(axis=1)]))
+    """Return the number of documents with lists that at least two annotators have."""
+    return len(np.unique(part.document[_shared(part).any(axis=1)]))
 
 
-def _extended(parts: GammaParts, column: ListColumn, lists: Indices, drawn: Indices, *, sampled: bool) -> GammaParts:
+def _extended(parts: GammaParts, column: ListColumn, lists: Indices, drawn: Indices, weight: float) -> GammaParts:
     """Return the parts with more combinations of lists.
 
     Args:
         parts: The parts.
         column: The column of the lists.
-        lists: Rows of the lists of each combination; shape (combinations, annotators).
+        lists: Rows of the lists of each combination, or `NONE`; shape (combinations, annotators).
         drawn: Documents of these lists; the same shape.
-        sampled: Whether the combinations are a sample.
+        weight: Weight of each combination.
     """
-    disorders = np.array([alignment.disorder for alignment in align_lists(column, lists, search=False)])
+    disorders, items = list_disorders(column, lists, align_lists(column, lists, search=False))
     return replace(
         parts,
         drawn=np.concatenate([parts.drawn, drawn]),
-        disorders_drawn=np.concatenate([parts.disorders_drawn, disorders * lists.shape[1]]),
-        items_drawn=np.concatenate([parts.items_drawn, column.lengths[lists].sum(axis=1)]),
-        sampled=sampled,
+        disorders_drawn=np.concatenate([parts.disorders_drawn, disorders]),
+        items_drawn=np.concatenate([parts.items_drawn, items]),
+        weights_drawn=np.concatenate([parts.weights_drawn, np.full(len(lists), weight)]),
     )
