@@ -667,7 +667,8 @@ def test_progress_without_a_terminal_is_a_line_every_few_seconds(monkeypatch):
     monkeypatch.setattr(EvaluationJob, "__call__", slowly)
     result = run("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", CAREFUL)
     lines = [re.sub(r", [\d,]+/s, 0:00:00 left$", " (rate)", line) for line in result.stderr.splitlines()]
-    assert list(dict.fromkeys(lines)) == [
+    later = (line for line in lines if not line.startswith("reading"))  # it may end before the first line
+    assert list(dict.fromkeys(later)) == [
         "comparing: 0 of 6 documents",
         "comparing: 6 of 6 documents (rate)",
         "computing intervals",
