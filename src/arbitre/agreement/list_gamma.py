@@ -119,9 +119,9 @@ def gamma_of_lists(part: AlignedRows, column: ListColumn, by_document: ByDocumen
         "annotators": annotators,
     }
     observed = 1.0 - float(parts.disorders.sum()) / items if items else None
-    _, counts = list_disorders(column, part.rows, part.alignments)
-    needed = int(_shared(part)[counts > 0].sum(axis=1).max(initial=0))
-    if observed is not None and _documents(part) < needed:
+    if observed is not None and not len(parts.drawn):
+        _, counts = list_disorders(column, part.rows, part.alignments)
+        needed = int(_shared(part)[counts > 0].sum(axis=1).max())
         reason = f"Lists of at least {needed} documents are needed to measure the disorder expected by chance."
         return Coefficient(value=None, observed=observed, expected=None, reason=reason, **facts)
     if observed is None or parts.expected is None:
@@ -144,7 +144,7 @@ def gamma_parts(part: AlignedRows, column: ListColumn, *, seed: int) -> GammaPar
     none = np.empty(0)
     parts = GammaParts(sums, items, np.empty((0, annotators), dtype=np.intp), none, none, none, sampled=False)
     numbers = np.sort(held.sum(axis=1)[counts > 0])  # of lists of each unit with items
-    if not len(numbers) or _documents(part) < numbers[-1]:
+    if not len(numbers) or len(np.unique(part.document[held.any(axis=1)])) < numbers[-1]:  # documents with lists
         return parts
     # All shared lists, whoever made them, and the document of each, then no list; shapes (lists + 1,).
     pool = np.append(part.rows[held], NONE)
@@ -181,11 +181,6 @@ def _shared(part: AlignedRows) -> Mask:
     held = part.rows != NONE
     shared: Mask = held & (held.sum(axis=1, keepdims=True) > 1)
     return shared
-
-
-def _documents(part: AlignedRows) -> int:
-    """Return the number of documents with lists that at least two annotators have."""
-    return len(np.unique(part.document[_shared(part).any(axis=1)]))
 
 
 def _extended(parts: GammaParts, column: ListColumn, lists: Indices, drawn: Indices, weight: float) -> GammaParts:

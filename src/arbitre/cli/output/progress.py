@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.evaluate import OnProgress, Phase
@@ -31,30 +31,17 @@ SECONDS: Final = 5.0
 """Time between two lines if standard error is not a terminal."""
 
 
-class RateColumn(ProgressColumn):
-    """Progress column with the number of documents per second."""
+class TaskColumn(ProgressColumn):
+    """Progress column with a text about the task."""
 
-    def __init__(self, say: Translator) -> None:
-        """Set the language."""
+    def __init__(self, text: Callable[[Task], str]) -> None:
+        """Set the function that returns the text."""
         super().__init__()
-        self.say = say
+        self.text = text
 
     def render(self, task: Task) -> Text:
-        """Return the rate, or an empty text before it is known."""
-        return Text("" if task.speed is None else _rate(task.speed, self.say))
-
-
-class CountColumn(ProgressColumn):
-    """Progress column with the number of documents done, and their total if it is known."""
-
-    def __init__(self, say: Translator) -> None:
-        """Set the language."""
-        super().__init__()
-        self.say = say
-
-    def render(self, task: Task) -> Text:
-        """Return the count, or an empty text in phases that count no documents."""
-        return Text(_counted(int(task.completed), None if task.total is None else int(task.total), self.say))
+        """Return the text."""
+        return Text(self.text(task))
 
 
 @contextmanager
@@ -78,7 +65,10 @@ def compare_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluat
 
 def _bar(screen: Terminal) -> Iterator[OnProgress]:
     say = screen.say
-    counts, rates = CountColumn(say), RateColumn(say)
+    counts = TaskColumn(
+        lambda task: _counted(int(task.completed), None if task.total is None else int(task.total), say)
+    )
+    rates = TaskColumn(lambda task: "" if task.speed is None else _rate(task.speed, say))
     columns = (TextColumn("{task.description}"), BarColumn(), counts, rates, TimeRemainingColumn())
     with Progress(*columns, console=screen.err, transient=True) as progress:
         tasks: dict[Phase, TaskID] = {}
@@ -93,7 +83,7 @@ def _bar(screen: Terminal) -> Iterator[OnProgress]:
         yield show
 
 
-def _counted(done: int, total: int | None, say: Translator) -> str:
+def _counted(done: float, total: float | None, say: Translator) -> str:
     """Return a number of documents, with their total if it is known; empty for 0 of an unknown number.
 
     >>> from arbitre.language import ENGLISH

@@ -295,11 +295,7 @@ def mass_problems(
                     place = setting._replace(pointer=setting.pointer + pointer(["transport", "masses"]))
                     written = setting.value["transport"]["masses"]
                     known = [wildcard((*tokens[:depth], name)) if written[0] == "/" else name for name in names]
-                    hint = did_you_mean(
-                        written,
-                        known,
-                        'Declare the field. If it is used only for masses, also set `"ignore": true` on it.',
-                    )
+                    hint = did_you_mean(written, known, DECLARE_MASSES)
                     message = f'Expected `masses` to name a field that the items declare, got "{written}"'
                     yield place.problem(message, hint)
                 break
