@@ -238,20 +238,9 @@ def _aligned_items(
 ) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Return the lists with their alignments, and their aligned items; for the arguments, see `_with_below`."""
     (items,) = column.slices
-    codes = item_codes(column, items.column)
-    alignments = [
-        alignment
-        if keeps_order(column.matcher)
-        else _equal_in_order(
-            alignment,
-            [codes[:0] if row == NONE else codes[column.starts[row] : column.starts[row + 1]] for row in lists],
-        )
-        for lists, alignment in zip(
-            part.rows.tolist(),
-            align_lists(column, part.rows, identify=identify, complete=complete, search=search),
-            strict=True,
-        )
-    ]
+    alignments = align_lists(column, part.rows, identify=identify, complete=complete, search=search)
+    if alignments and not keeps_order(column.matcher):
+        alignments = _equal_in_order(alignments, column, part.rows, item_codes(column, items.column))
     units = [np.empty((0, part.rows.shape[1]), dtype=np.intp), *(alignment.unitary for alignment in alignments)]
     number = [len(unit) for unit in units[1:]]  # of aligned items in each unit of lists
     # Position of each item in its list, and of the first item of the list; shapes (aligned items, annotators).
@@ -261,32 +250,56 @@ def _aligned_items(
     return whole, _nonempty(items.column, rows, part.document.repeat(number))
 
 
-def _equal_in_order(alignment: UnitAlignment, codes: Sequence[Indices]) -> UnitAlignment:
-    """Return the alignment with the equal items of each annotator exchanged so that they are in order.
+def _equal_in_order(
+    alignments: Sequence[UnitAlignment], column: ListColumn, lists: Indices, codes: Indices
+) -> list[UnitAlignment]:
+    """Return alignments with the equal items of each annotator exchanged so that they are in order.
 
     This does not change the disorder. Equal lists are aligned by position, even if different items have distance 0.
 
     Args:
-        alignment: An alignment of items.
-        codes: Code of each item of each annotator, the same for equal items; empty without a list.
+        alignments: The alignment of the items of each unit.
+        column: The column of the lists.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        codes: Code of each item of the column, the same for equal items.
     """
-    lists = [own for own in codes if len(own)]
-    if len(lists) > 1 and all(np.array_equal(lists[0], own) for own in lists):
-        positions = np.arange(len(lists[0]), dtype=np.intp)
-        columns = [positions if len(own) else np.full_like(positions, NONE) for own in codes]
-        return replace(alignment, unitary=np.stack(columns, axis=1))
-    if all(len(set(own.tolist())) == len(own) for own in codes):
-        return alignment
-    # Sort the unitary alignments by the mean relative position of their items. Then put the equal items of each
-    # annotator into increasing order.
-    unitary = alignment.unitary.copy()
-    places = np.where(unitary == NONE, np.nan, unitary / np.maximum([len(own) for own in codes], 1))
-    unitary = unitary[np.argsort(np.nanmean(places, axis=1), kind="stable")]
-    for column, own in zip(unitary.T, codes, strict=True):
-        held = (column != NONE).nonzero()[0]
-        equal = own[column[held]]
-        column[held[np.argsort(equal, kind="stable")]] = np.lexsort((np.arange(len(own)), own))
-    return replace(alignment, unitary=unitary[np.lexsort(unitary.T[::-1])])
+    starts, lengths = column.starts, np.append(column.lengths, 0)[lists]
+    unitary = [
+        alignment.unitary if (places := _by_position(codes, starts, own)) is None else places
+        for own, alignment in zip(lists.tolist(), alignments, strict=True)
+    ]
+    number = np.array([len(own) for own in unitary])
+    unit, places = np.arange(len(unitary)).repeat(number), np.concatenate(unitary)
+    # Sort the unitary alignments of each unit by the mean relative position of their items. Then put the equal items of
+    # each annotator into increasing order.
+    held = places != NONE
+    relative = np.where(held, places / np.maximum(lengths, 1)[unit], 0.0).sum(axis=1) / held.sum(axis=1)
+    places = places[np.lexsort((relative, unit))]
+    for annotator, own in enumerate(lists.T):
+        here = (places[:, annotator] != NONE).nonzero()[0]
+        first = starts[own[unit[here]]]
+        items = first + places[here, annotator]
+        target = here[np.lexsort((codes[items], unit[here]))]
+        places[target, annotator] = (items - first)[np.lexsort((items, codes[items], unit[here]))]
+    places = places[np.lexsort((*places.T[::-1], unit))]
+    ends = number.cumsum()[:-1]
+    return [replace(old, unitary=new) for old, new in zip(alignments, np.split(places, ends), strict=True)]
+
+
+def _by_position(codes: Indices, starts: Indices, lists: Sequence[int]) -> Indices | None:
+    """Return the alignment by position of equal lists; None if lists differ, or if there is only one with items.
+
+    Args:
+        codes: Code of each item of the column, the same for equal items.
+        starts: First item of each list of the column, and the end of the last one.
+        lists: Row of the list of each annotator, or `NONE`.
+    """
+    own = [codes[:0] if row == NONE else codes[starts[row] : starts[row + 1]] for row in lists]
+    filled = [each for each in own if len(each)]
+    if len(filled) < 2 or any(len(each) != len(filled[0]) or (each != filled[0]).any() for each in filled[1:]):  # noqa: PLR2004
+        return None
+    positions = np.arange(len(filled[0]), dtype=np.intp)
+    return np.stack([positions if len(each) else np.full_like(positions, NONE) for each in own], axis=1)
 
 
 def _present(column: Column, rows: Indices) -> Indices:
