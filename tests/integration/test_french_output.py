@@ -436,14 +436,16 @@ def test_a_name_at_the_end_of_a_sentence_does_not_include_the_next_sentence():
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_advice_on_each_kind_of_cause_is_french(kind):
     found = []
-    for make in WRITTEN:
+    for make in reversed(WRITTEN):  # the smallest documents first
         planted = plant(kind, make(seeded("french", make.__name__)), 1)
         if planted is not None:
-            pairs = zip(planted.gold[:12], planted.predicted[:12], strict=True)
+            pairs = zip(planted.gold[:8], planted.predicted[:8], strict=True)
             given = [Pair(f"p{at:02}", None, *pair) for at, pair in enumerate(pairs)]
-            found += find_causes(arbitre.Comparator(planted.corpus.schema).plan, given).causes
-            break
-    assert found
+            found = find_causes(arbitre.Comparator(planted.corpus.schema).plan, given).causes
+            if planted.plantings[0].kind in {cause.kind for cause in found}:
+                break
+    else:
+        pytest.fail(f"no corpus in which {kind} is found")
     for cause in found:
         assert FR.text(cause.advice) != cause.advice
         assert left_in_english(FR.text(cause.advice)) == []
