@@ -443,6 +443,7 @@ def command_functions() -> Iterator[tuple[str, ...]]:
         yield link, ", ".join(f"`{name}`" for name in found), ", ".join(dict.fromkeys(row[1] for row in rows))
 
 
+@cache
 def python_of_commands() -> dict[str, dict[str, tuple[object, Member]]]:
     """Return the functions of each command by their names, with what describes them."""
     known: dict[str, tuple[object, Member]] = {}
@@ -461,6 +462,7 @@ def python_of_commands() -> dict[str, dict[str, tuple[object, Member]]]:
     }
 
 
+@cache
 def members(kind: type) -> dict[str, Member]:
     """Return the public attributes and methods of a class by name, in the order of their definition."""
     found: dict[str, Member] = {}
@@ -482,6 +484,7 @@ def members(kind: type) -> dict[str, Member]:
     return {name: one for name, one in found.items() if name not in internal and "former name" not in one.text.lower()}
 
 
+@cache
 def _attribute_texts(kind: type) -> dict[str, str]:
     """Return the descriptions of the attributes of a class: under `Attributes:`, or in a docstring of their own."""
     listed = re.findall(
@@ -536,6 +539,7 @@ def _listed(member: object, without: Collection[str] = ()) -> str:
     return ", ".join([f"those of `{base.__name__}`" if base else "", *(f"`{call}`" for call in own)]).removeprefix(", ")
 
 
+@cache
 def _reached() -> set[type]:
     """Return the classes that are not exported, but that public functions and members return, also within others."""
     public = {getattr(arbitre, name) for name in arbitre.__all__}
