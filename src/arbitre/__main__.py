@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -16,10 +17,15 @@ INTERRUPTED: Final = 130
 DELAY: Final = 0.05
 """Seconds after which an interruption that could not be raised is repeated."""
 
+UNUSED_BACKENDS: Final = ("CUPY", "JAX", "PYTORCH", "TENSORFLOW")
+"""Libraries that POT would otherwise import if they are installed. PyTorch alone takes three seconds."""
+
 
 def main() -> None:
     """Run the command-line interface with the arguments of the process, then exit."""
     sys.unraisablehook = _raise_interrupt
+    for name in UNUSED_BACKENDS:
+        os.environ.setdefault(f"POT_BACKEND_DISABLE_{name}", "1")
     try:
         from arbitre.cli import main as run  # noqa: PLC0415  (Ctrl-C may arrive during the import)
 

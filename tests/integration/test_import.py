@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import typer
 
 import arbitre
+from arbitre.__main__ import UNUSED_BACKENDS
 from arbitre.cli import COMMANDS, app
 
 NUMERICAL = {"numpy", "scipy", "rapidfuzz", "cydifflib", "ot", "pandas", "pyarrow"}
@@ -116,6 +119,17 @@ def test_the_solver_finds_the_same_matchings_once_scipy_optimize_is_loaded():
 
 def test_the_module_of_a_command_loads_no_library_that_only_the_command_needs():
     assert loaded("import arbitre.cli.commands.evaluate") & ((SLOW - {"typer", "rich"}) | {"pydantic"}) == set()
+
+
+def test_a_command_leaves_out_the_backends_of_pot_unless_the_environment_says_otherwise():
+    code = "import atexit, os\natexit.register(lambda: print(*map(os.environ.get, NAMES), sep='|'))\nimport arbitre.__main__\narbitre.__main__.main()"
+    names = [f"POT_BACKEND_DISABLE_{name}" for name in UNUSED_BACKENDS]
+    command = [sys.executable, "-c", code.replace("NAMES", str(names)), "--version"]
+    env = {name: value for name, value in os.environ.items() if name not in names} | {names[0]: ""}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1] == "|1|1|1"
+    source = Path(find_spec("ot").origin).with_name("backend.py").read_text(encoding="utf-8")
+    assert all(f'"{name}"' in source for name in names)
 
 
 @pytest.fixture
