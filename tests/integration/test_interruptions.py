@@ -28,6 +28,20 @@ def command():
 arbitre.cli.main = command
 arbitre.__main__.main()
 """
+LATE_SERVER = """
+import atexit, time
+atexit.register(time.sleep, 0.5)  # runs after multiprocessing has deleted its folders
+
+from arbitre.corpus import fork_server
+run = fork_server._SERVER.ensure_running
+
+def run_late():
+    fork_server._ENDED.wait(10)
+    time.sleep(0.1)
+    run()
+
+fork_server._SERVER.ensure_running = run_late
+"""
 MOMENTS = {
     "while processes start": "signal.raise_signal(signal.SIGINT)",
     "while processes work": "next(pool.map(int, [1]));signal.raise_signal(signal.SIGINT)",
@@ -36,10 +50,17 @@ MOMENTS = {
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS)
-def test_an_interrupted_command_prints_one_line_and_leaves_no_folder(tmp_path, moment):
+@pytest.mark.parametrize(
+    "code",
+    [
+        *(COMMAND.replace("INTERRUPT", moment) for moment in MOMENTS.values()),
+        LATE_SERVER + COMMAND.replace("INTERRUPT", MOMENTS["while processes start"]),
+    ],
+    ids=[*MOMENTS, "before the fork server starts"],
+)
+def test_an_interrupted_command_prints_one_line_and_leaves_no_folder(tmp_path, code):
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND.replace("INTERRUPT", moment)],
+        [sys.executable, "-c", code],
         env=os.environ | {"TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -35,7 +35,7 @@ _SERVER: Final = forkserver.ForkServer()
 It is separate from that of the user's processes, whose preloaded modules and signal handling do not change.
 """
 _STARTING: Final = threading.Lock()
-"""Held while a process or the semaphores of a pool are created."""
+"""Held while the fork server, a process or the semaphores of a pool are created."""
 _ENDED: Final = threading.Event()
 """Set when `end_processes` has been called: no more processes may start."""
 _LAST_SEMAPHORES: Final[deque[Any]] = deque(maxlen=64)
@@ -125,14 +125,15 @@ def start_server() -> None:
     """Start the fork server, if the platform supports it, without waiting until it has imported its modules.
 
     If this is called before the evaluation code is imported, both processes import it in parallel, and the call costs
-    only the import of `multiprocessing`.
+    only the import of `multiprocessing`. Raises RuntimeError if `end_processes` has been called.
     """
     _end_processes_at_exit(os.getpid())
     if worker_context().get_start_method() == _METHOD:
         resource_tracker.ensure_running()  # otherwise forkserver.ensure_running starts it, which unblocks SIGINT
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # else it would print a traceback on Ctrl-C
         try:
-            _SERVER.ensure_running()
+            with starting():  # it creates a temporary folder, which this process deletes when it exits
+                _SERVER.ensure_running()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
