@@ -21,7 +21,8 @@ import pytest
 from arbitre import __version__, bundled
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CONFIGURATION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, MYPY = CONFIGURATION["project"], CONFIGURATION["tool"]["mypy"]
 SCHEMAS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "schemas").rglob("*.json"))
 DEMO = [f"demo/{name}.jsonl" for name in ("careful", "gold", "hasty")]
 
@@ -121,97 +122,34 @@ def test_the_wheel_of_the_sdist_is_the_wheel_of_the_checkout(built, tmp_path):
     assert differing == []
 
 
-def check(python, folder):
-    """An installed arbitre finds its files and runs its demo; where its schemas are."""
+def schemas_of(python, folder):
+    """Where the schemas of an installed arbitre are, which finds all its files."""
     found = json.loads(run(python, "-c", FOUND, cwd=folder))
     place = found.pop("place")
     assert found == EXPECTED
-    said = run(python, "-m", "arbitre", "demo", "--out", "out", cwd=folder)
-    assert said.startswith("Two systems on the same pages\n6 pages, 58 speakers in gold\n")
-    evaluation = json.loads(folder.joinpath("out", "careful", "evaluation.json").read_text(encoding="utf-8"))
-    assert evaluation["micro"]["gold"] == 58
-    assert evaluation["signature"]["version"] == __version__
     return Path(place).resolve()
 
 
 def test_the_installed_wheel_runs(installed, tmp_path):
-    assert check(installed, tmp_path).is_relative_to(Path(installed).parents[1])
+    assert schemas_of(installed, tmp_path).is_relative_to(Path(installed).parents[1])
     command = Path(installed).with_name("arbitre.exe" if os.name == "nt" else "arbitre")
     assert run(command, "--version") == f"arbitre {__version__}\n"
+    said = run(installed, "-m", "arbitre", "demo", "--out", "out", cwd=tmp_path)
+    assert said.startswith("Two systems on the same pages\n6 pages, 58 speakers in gold\n")
+    evaluation = json.loads(tmp_path.joinpath("out", "careful", "evaluation.json").read_text(encoding="utf-8"))
+    assert evaluation["micro"]["gold"] == 58
+    assert evaluation["signature"]["version"] == __version__
 
 
-SCRIPT = """
-from collections.abc import Mapping
-
-import arbitre
-
-schema: dict[str, object] = {
-    "type": "array",
-    "items": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}},
-}
-gold = [{"name": "Ada", "age": 36}, {"name": "Bo", "age": 40}]
-predicted = [{"name": "Ada", "age": 63}]
-
-comparator = arbitre.Comparator(schema)
-inferred: arbitre.Comparator = arbitre.Comparator.infer([gold])
-signature: arbitre.Signature = comparator.signature
-verdict: str = comparator.certificate.verdict
-reasons: list[tuple[str, str, str | None]] = [(one.path, one.reason, one.remedy) for one in comparator.certificate.breaks]
-settings: dict[str, str] = {row.path: row.distance for row in comparator.explain()}
-
-comparison: arbitre.Comparison = comparator.compare(gold=gold, predicted=predicted)
-quality: float = comparison.quality
-scores: arbitre.Scores = comparison.scores
-node: arbitre.Scores = comparison.at("/0").scores
-pairs: list[tuple[int, int, float, float]] = [
-    (pair.gold, pair.predicted, pair.mass, pair.quality) for pair in comparison.alignment("").pairs
-]
-missing: tuple[int, ...] = comparison.alignment("").missing
-names: float | None = comparison.by_path()["/*/name"].f1q
-violations: list[str] = [one.pointer for one in comparison.violations]
-patched: object = comparison.patch().apply(predicted)
-published: Mapping[str, float | None] = arbitre.published(comparison)
-plain: dict[str, object] = comparison.to_dict()
-
-evaluation: arbitre.Evaluation = arbitre.evaluate(schema, [("a", gold, predicted), ("b", gold, arbitre.ABSENT)])
-again: arbitre.Evaluation = comparator.evaluate(gold={"a": gold}, predicted={"a": predicted}, workers=1)
-micro: float | None = evaluation.micro.f1q
-macro: arbitre.MacroScores = evaluation.macro
-by_path: dict[str, float | None] = {path: row.irq for path, row in evaluation.by_path.items()}
-by_document: dict[str, arbitre.Scores] = evaluation.by_document
-reported: list[str] = [failure.reason for failure in evaluation.failures]
-share: float | None = evaluation.document_quality.at_least(0.9)
-low: float | None = evaluation.interval("irq", level=0.9).low
-gains: list[tuple[str, float]] = [(cause.kind, cause.gain) for cause in evaluation.causes]
-columns: list[str] = list(evaluation.table("documents"))
-rows: int = len(evaluation.table("matches")["quality"])
-scanned: int = evaluation.scan("paths").count_rows()
-missed: tuple[arbitre.MissedBound, ...] = arbitre.check_bounds(evaluation, fail_under={"macro.f1q": 0.5})
-
-tally: arbitre.Tally = sum((one.tally for one in by_document.values()), arbitre.Tally())
-deviation: float | None = arbitre.metricity([[0.0, 1.0], [1.0, 0.0]]).triangle_rate
-grade: arbitre.Grade = arbitre.Grader(schema)('[{"name": "Ada"}]', gold)
-reason: str = grade.reason
-version: str = arbitre.__version__
-
-try:
-    arbitre.Comparator({"x-arbitre": {"distance": "levenstein"}})
-except arbitre.ArbitreError as error:
-    hints: list[str | None] = [problem.hint for problem in error.problems]
-"""
-
-
-def test_a_script_of_a_user_has_strict_types_with_the_installed_wheel(installed, tmp_path):
-    pytest.importorskip("mypy")
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT, encoding="utf-8")
-    run(installed, "-W", "error", script, cwd=tmp_path)
-    options = ("--strict", "--python-executable", installed, "--cache-dir", tmp_path / "cache")
-    run(sys.executable, "-m", "mypy", *options, script, cwd=tmp_path)
+def test_a_typed_script_of_a_user_runs_with_the_installed_wheel(installed, tmp_path):
+    assert Path("tests/integration/typed_script.py") in map(
+        Path, MYPY["files"]
+    )  # its types are checked with the sources
+    run(installed, "-W", "error", ROOT / "tests" / "integration" / "typed_script.py", cwd=tmp_path)
 
 
 def test_an_editable_install_uses_the_schemas_of_the_checkout(tmp_path):
-    assert check(environment(tmp_path / "venv", "--editable", ROOT), tmp_path) == ROOT / "schemas"
+    assert schemas_of(environment(tmp_path / "venv", "--editable", ROOT), tmp_path) == ROOT / "schemas"
 
 
 def test_the_unpacked_sdist_finds_its_data(built, tmp_path):
