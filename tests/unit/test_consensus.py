@@ -13,6 +13,7 @@ import pytest
 import arbitre
 from arbitre import Comparator, DataError, OptionError, agreement
 from arbitre.agreement import build_consensus, item_evidence
+from arbitre.agreement.consensus import dawid_skene
 from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import PathCounts
 from arbitre.inputs.provenance import Provenance, ValueOrigin
@@ -593,6 +594,12 @@ def most_probable(votes, categories, steps=100):
 
 
 class TestDawidSkene:
+    @pytest.fixture(autouse=True)
+    def few_steps(self, monkeypatch, request):
+        """Each step of crowd-kit takes 25 ms, and only one test needs convergence."""
+        if "converged" not in request.node.name:
+            monkeypatch.setattr(dawid_skene, "STEPS", 4)
+
     def test_the_estimate_is_that_of_converged_expectation_maximisation(self):
         """Two careful annotators, and three who often choose the most frequent category; each has 75% of documents."""
         pytest.importorskip("crowdkit")
