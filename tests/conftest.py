@@ -101,3 +101,11 @@ def _docs_script(name):
 def docs_script():
     """A function that imports a script of `docs/` by its name."""
     return _docs_script
+
+
+@pytest.fixture(scope="module")
+def few_shuffles():
+    """Let `agree` shuffle values at most 8 times instead of 50, for modules that do not check the precision."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arbitre.agreement.aligned_rows.MAX_DRAWN", 8)
+        yield

@@ -16,7 +16,6 @@ from tests.bench.cause_planters import KINDS, plant
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre.agreement import aligned_rows
 from arbitre.bundled import demo, schemas
 from arbitre.causes.search import find_causes
 from arbitre.cli import app
@@ -28,6 +27,8 @@ from arbitre.language import Language, Translator, catalogue
 from arbitre.systems.tables import leaderboard
 from arbitre.tables.table import SCORE, SHARE, WHOLE, Table, TableColumn, columns
 from arbitre.tables.terminal import render
+
+pytestmark = pytest.mark.usefixtures("few_shuffles")
 
 FR = Translator(Language.FR)
 SCHEMA = schemas() / "examples" / "speakers.schema.json"
@@ -354,7 +355,6 @@ def jsonl(name, *records):
 def files(tmp_path, monkeypatch):
     """Annotations, tagged sentences, ratings, and predictions with confidences and log-probabilities."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(aligned_rows, "MAX_DRAWN", aligned_rows.MIN_DRAWN)  # saves half of the time
     Path("a.conll").write_text("Ada B-PER\nParis B-LOC\n\nBob B-PER\nRome O\n", encoding="utf-8")
     Path("b.conll").write_text("Ada B-PER\nParis B-ORG\n\nBob O\nRome B-LOC\n", encoding="utf-8")
     ratings = [("yes", "no") if at % 3 else ("yes", "yes") for at in range(12)] + [("no", "yes")]

@@ -6,8 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from arbitre import Comparator
-from arbitre.agreement import aligned_rows
 from arbitre.cli import app
+
+pytestmark = pytest.mark.usefixtures("few_shuffles")
 
 MAIL = {"type": ["string", "null"], "x-arbitre": {"null": "credit"}}
 PERSON = {
@@ -77,7 +78,6 @@ COMMANDS = [
 @pytest.mark.slow
 def test_all_commands(schema, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(aligned_rows, "MAX_DRAWN", aligned_rows.MIN_DRAWN)  # saves half of the time
     for name in ("gold", "first", "second"):
         (tmp_path / name).mkdir()
     for number, (gold, predicted) in enumerate(corpus(schema) * 4):

@@ -14,6 +14,8 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 
+pytestmark = pytest.mark.usefixtures("few_shuffles")
+
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
 OVERLAY = {"/speakers/*/name": {"weight": 2}}

@@ -14,6 +14,8 @@ from arbitre import Comparator, agreement
 from arbitre.agreement.alignment import NONE, align
 from arbitre.matching.assignment import sequence
 
+pytestmark = pytest.mark.usefixtures("few_shuffles")
+
 CATEGORIES = st.sampled_from(["a", "b", "c", None])
 TWO = {
     "observed": agreement.observed,

@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from arbitre import DataError, OptionError, agreement, bundled
 from arbitre.cli import app
 
+pytestmark = pytest.mark.usefixtures("few_shuffles")
+
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "oracles" / "agreement.json"
 
 HUMANS = {"human 1": "ABCAAB", "human 2": "ABCBBB", "human 3": "ABCABA"}

@@ -14,7 +14,7 @@ from arbitre.agreement.categorical import RatingSums
 from arbitre.agreement.ratings import Ratings
 from arbitre.cli import app
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_shuffles")]
 
 ATOMISED = {"alex": [(0, 2, "A"), (2, 4, "A"), (4, 6, "A"), (8, 9, "A")], "suzan": [(0, 6, "A"), (8, 9, "B")]}
 ALIGNED = ATOMISED | {"suzan": [(0, 2, "A"), (2.5, 4, "A"), (5, 7, "A"), (8, 9, "B")]}

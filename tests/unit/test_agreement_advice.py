@@ -21,7 +21,7 @@ from arbitre import Comparator, OptionError, agreement
 from arbitre.cli import app
 from arbitre.distances import catalogue
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_shuffles")]
 
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "oracles" / "agreement.json"
 
