@@ -397,7 +397,9 @@ def test_no_command_loses_a_file_of_the_user(sources, command, folder, request):
         else:
             FILES[command](sources, out / "evaluation.json", force=force)
 
-    @settings(max_examples=500 if request.config.getoption("--nightly") else 4)
+    examples = 2 if command == "demo" else 4  # a demo takes longer than all others together
+
+    @settings(max_examples=500 if request.config.getoption("--nightly") else examples)
     @given(FOLDER_RUNS)
     def law(run):
         before = present(sources)
