@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "same examples",
     parent=settings(),
-    max_examples=20,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     database=None,
