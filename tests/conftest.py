@@ -5,13 +5,17 @@ from __future__ import annotations
 import gc
 import importlib.util
 import json
+import os
 import random
 from functools import cache, wraps
+from importlib import import_module
 from pathlib import Path
 
 import hypothesis
 import pytest
 from hypothesis import HealthCheck, settings
+
+os.environ["POT_BACKEND_DISABLE_PYTORCH"] = "1"  # arbitre gives POT arrays of NumPy, and PyTorch loads for seconds
 
 settings.register_profile(
     "same examples",
@@ -142,4 +146,12 @@ def few_shuffles():
     """Let `agree` shuffle values at most 8 times instead of 50, for modules that do not check the precision."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("arbitre.agreement.aligned_rows.MAX_DRAWN", 8)
+        yield
+
+
+@pytest.fixture(scope="class")
+def without_standing():
+    """Consensus without the comparison of every annotator with the consensus of the others, which takes most time."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(import_module("arbitre.agreement.consensus.build"), "standing_of", lambda *_: None)
         yield

@@ -183,7 +183,7 @@ def run(description, names, simulate):
 def rows(besides, corpora):
     """The rows of these ways to identify items; few corpora of the first population for None."""
     return [
-        simulated(beside, knows, annotators, corpora or 3, 500 if corpora else 50)
+        simulated(beside, knows, annotators, corpora or 2, 500 if corpora else 20)
         for beside in besides
         for knows, annotators in (POPULATIONS if corpora else POPULATIONS[:1])
     ]

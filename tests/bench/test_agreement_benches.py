@@ -1,6 +1,7 @@
 """The benchmark and the simulations of agreement, classes in lists and consensus run, and their results are plausible."""
 
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,17 @@ from tests.bench.planted_consensus import Faults, planted, simulate
 SCRIPT = Path(__file__).with_name("agreement_in_lists.py")
 
 
+def run(script, *arguments):
+    """Run a script in this process, with the scripts beside it for it to import."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "argv", [str(script), *map(str, arguments)])
+        patched.syspath_prepend(script.parent)
+        runpy.run_path(str(script), run_name="__main__")
+
+
 def test_the_simulation_of_agreement_runs(tmp_path):
     out, table = tmp_path / "rows.json", tmp_path / "table.md"
-    command = [sys.executable, str(SCRIPT), "--short", "--beside", "names", "nothing"]
-    subprocess.run([*command, "--json", str(out), "--markdown", str(table)], check=True, capture_output=True)
+    run(SCRIPT, "--short", "--beside", "names", "nothing", "--json", out, "--markdown", table)
     names, nothing = json.loads(out.read_text(encoding="utf-8"))
     assert (names["aligned_by"], nothing["aligned_by"]) == ("other fields", "all fields")
     assert names["value"] == pytest.approx(names["true"], abs=1e-9)
@@ -23,8 +31,8 @@ def test_the_simulation_of_agreement_runs(tmp_path):
 
 def test_the_simulation_of_classes_runs(tmp_path):
     out, table = tmp_path / "rows.json", tmp_path / "table.md"
-    command = [sys.executable, str(SCRIPT.with_name("classes_in_lists.py")), "--short", "--beside", "names", "nothing"]
-    subprocess.run([*command, "--json", str(out), "--markdown", str(table)], check=True, capture_output=True)
+    script = SCRIPT.with_name("classes_in_lists.py")
+    run(script, "--short", "--beside", "names", "nothing", "--json", out, "--markdown", table)
     names, nothing = json.loads(out.read_text(encoding="utf-8"))
     assert (names["matched_by"], nothing["matched_by"]) == ("other fields", "all fields")
     assert names["largest"] == pytest.approx(0.0, abs=1e-12)

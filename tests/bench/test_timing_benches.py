@@ -105,7 +105,7 @@ GRADER = Path(__file__).with_name("grader.py")
 
 def test_a_grade_takes_hardly_longer_than_the_comparison(tmp_path):
     out = tmp_path / "bench.json"
-    command = [sys.executable, "-P", str(GRADER), "--turns", "5", "--grades", "20", "--json", str(out)]
+    command = [sys.executable, "-P", str(GRADER), "--turns", "5", "--grades", "10", "--json", str(out)]
     subprocess.run(command, check=True, capture_output=True)
     rows = json.loads(out.read_text(encoding="utf-8"))
     assert len(rows) == 10

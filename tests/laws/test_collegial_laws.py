@@ -18,6 +18,8 @@ from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.paths import parse
 from arbitre.values import ABSENT
 
+pytestmark = pytest.mark.usefixtures("without_standing")
+
 
 def text(value):
     return json.dumps(value, ensure_ascii=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from statistics import fmean
 
+import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -34,6 +35,7 @@ def text(value):
     return json.dumps(value, ensure_ascii=False)
 
 
+@pytest.mark.usefixtures("without_standing")
 @given(data=st.data(), annotators=st.integers(2, 5), strategy=st.sampled_from(STRATEGIES))
 @SLOW
 def test_the_consensus_of_identical_documents_is_that_document(data, annotators, strategy):
@@ -57,6 +59,7 @@ WITHOUT_KEY = {
 """Lists of items without their key, which have quality 0 even compared with themselves."""
 
 
+@pytest.mark.usefixtures("without_standing")
 @given(case=cases(), name=st.sampled_from("abc"), strategy=st.sampled_from(STRATEGIES[:2]))
 @example(case=(WITHOUT_KEY, [[], [], None, [{}, {}]], []), name="b", strategy="majority")
 @example(case=(WITHOUT_KEY, [[], [], None, [{}, {}]], [[{}], []]), name="b", strategy="minimum-risk")
@@ -81,6 +84,7 @@ def test_the_order_of_annotators_and_documents_and_the_names_of_annotators_do_no
     assert [own.id for own in results[0].disagreements] == [own.id for own in again.disagreements]
 
 
+@pytest.mark.usefixtures("without_standing")
 @given(data=st.data(), annotators=st.integers(2, 4))
 @SLOW
 def test_the_consensus_is_never_worse_than_the_medoid(data, annotators):
@@ -113,6 +117,7 @@ def test_the_consensus_is_never_worse_than_the_medoid(data, annotators):
         assert expected(agreed, pages) >= max(medoids) - 1e-8
 
 
+@pytest.mark.usefixtures("without_standing")
 @given(data=st.data())
 @SLOW
 def test_the_consensus_of_valid_documents_is_valid(data):
@@ -123,6 +128,7 @@ def test_the_consensus_of_valid_documents_is_valid(data):
     assert Draft202012Validator(schema).is_valid(result.documents["p"])
 
 
+@pytest.mark.usefixtures("without_standing")
 @given(data=st.data())
 @SLOW
 def test_disagreements_have_different_ids_and_weights_of_at_most_1(data):

@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from arbitre import DataError, OptionError, agreement, bundled
+from arbitre.agreement import by_document
 from arbitre.cli import app
+from arbitre.statistics.intervals import draws
 
 pytestmark = pytest.mark.usefixtures("few_shuffles")
 
@@ -31,6 +33,12 @@ def tables():
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    """Intervals of 20 resamples: no test here looks at them, but those of the command are those of Python."""
+    monkeypatch.setattr(by_document, "draws", lambda units, _, *others: draws(units, 20, *others))
 
 
 def run(*arguments, code=0):

@@ -14,7 +14,7 @@ from arbitre.agreement.consensus.build import consensus
 from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.inputs.provenance import Provenance
 
-pytestmark = HERE
+pytestmark = [HERE, pytest.mark.usefixtures("without_standing")]
 
 RUNS = {
     "page_02": ("01_vt", "02_corpusense_boxes", "03_corpusense_raw"),

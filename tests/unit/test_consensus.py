@@ -593,6 +593,7 @@ def most_probable(votes, categories, steps=100):
     return posterior.argmax(axis=1)
 
 
+@pytest.mark.usefixtures("without_standing")
 class TestDawidSkene:
     @pytest.fixture(autouse=True)
     def few_steps(self, monkeypatch, request):

@@ -46,6 +46,7 @@ def test_other_ids_do_not_change_the_agreement():
         assert other.by_path[path].value == pytest.approx(same.by_path[path].value, abs=0.1)
 
 
+@pytest.mark.usefixtures("without_standing")
 def test_the_consensus_of_three_is_better_than_each_of_them():
     given = annotations(6, attributes=0.15, references=0.1)
     built = build_consensus(COMPARATOR, given)

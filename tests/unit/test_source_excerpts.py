@@ -145,10 +145,10 @@ def test_offsets_count_utf_16_code_units():
 
 @pytest.mark.slow
 def test_a_value_that_occurs_often_takes_little_time():
-    text = "12 and 7 " * 100_000
+    text = "12 and 7 " * 30_000
     begin = time.perf_counter()
     SearchableText(text).excerpt(12, 7, [12, 7, 5])
-    assert time.perf_counter() - begin < 20.0
+    assert time.perf_counter() - begin < 6.0
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
