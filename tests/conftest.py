@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import gc
 import importlib.util
-import json
 import os
 import random
-from functools import cache, wraps
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -34,8 +33,6 @@ settings.load_profile("same examples")
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
-KNOWN_CAUSES = {}
-"""The causes of each schema and its documents; see `causes_searched_once`."""
 SLOW_FOLDERS = {"bench", "browser", "integration", "laws", "oracle"}
 
 
@@ -108,37 +105,6 @@ def _docs_script(name):
 def docs_script():
     """A function that imports a script of `docs/` by its name."""
     return _docs_script
-
-
-@pytest.fixture(autouse=True, scope="module")
-def causes_searched_once(request):
-    """Keep the causes that are found in integration tests and laws of folders, which saves a quarter of their time.
-
-    Many of these tests evaluate the demo. On a cluster, the workers search.
-    """
-    path = request.path.relative_to(HERE)
-    if (path.parts[0] != "integration" and path.name != "test_output_folder_laws.py") or path.name == "test_cluster.py":
-        yield
-        return
-    from arbitre.causes import search
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "find_causes", _searched_once(search.find_causes))
-        yield
-
-
-def _searched_once(find_causes):
-    @wraps(find_causes)
-    def found(plan, pairs, total=None, texts=None):
-        if plan.has_custom_distances or texts is not None:
-            return find_causes(plan, pairs, total, texts)
-        documents = [(pair.id, pair.key, pair.gold, pair.predicted) for pair in pairs]
-        key = json.dumps([plan.signature.to_dict(), documents, total], default=repr)
-        if key not in KNOWN_CAUSES:
-            KNOWN_CAUSES[key] = find_causes(plan, pairs, total, texts)
-        return KNOWN_CAUSES[key]
-
-    return found
 
 
 @pytest.fixture(scope="module")
