@@ -121,3 +121,11 @@ def without_standing():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(import_module("arbitre.agreement.consensus.build"), "standing_of", lambda *_: None)
         yield
+
+
+@pytest.fixture(scope="class")
+def without_gamma():
+    """Structural agreement without gamma of lists, whose expected disorder is sampled."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(import_module("arbitre.agreement.agree"), "gamma_of_lists", lambda *_, **__: None)
+        yield

@@ -259,6 +259,7 @@ class TestIntervals:
         assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 10))
 
     @pytest.mark.slow
+    @pytest.mark.usefixtures("without_gamma")
     def test_alpha_of_a_distance_is_resampled_as_by_scipy(self):
         comparator = Comparator(NAMES)
         annotated = {
@@ -317,6 +318,7 @@ class TestIntervals:
         assert "Fewer than 30 documents (12): the intervals are probably too narrow." in result.notes
 
     @pytest.mark.slow
+    @pytest.mark.usefixtures("without_gamma")
     def test_a_higher_level_gives_a_wider_interval(self):
         low, high = (
             agreement.structural(Comparator(SPEAKERS), pages(LETTERS), level=level, resamples=100).alpha.interval

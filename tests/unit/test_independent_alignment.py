@@ -66,6 +66,7 @@ def test_items_of_an_inner_list_are_aligned_within_outer_items_that_other_fields
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_gamma")
 @pytest.mark.parametrize("beside", [lambda _: {}, lambda _: {"name": "same"}])
 def test_random_values_that_nothing_identifies_agree_as_often_as_exchanged_values(beside):
     compare, values = Comparator(schema(**NAME)), []

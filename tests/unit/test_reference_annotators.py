@@ -10,7 +10,7 @@ from arbitre import Comparator
 from arbitre.agreement import build_consensus, structural
 from arbitre.engine import with_common_ids
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_shuffles")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_shuffles", "without_gamma")]
 
 COMPARATOR = Comparator(SCHEMA)
 NAMES = ("ann", "ben", "cat")

@@ -546,7 +546,7 @@ def test_the_causes_of_wrong_references():
     names = ("Ada", "Bob", "Cyrus", "Dora")
 
     def documents(change):
-        for number in range(20):
+        for number in range(9):
             persons = [{"id": f"g{at}", "name": name} for at, name in enumerate(names)]
             letters = [{"date": f"1918-0{at + 1}", "sender": f"g{at}", "receiver": f"g{at + 1}"} for at in range(3)]
             gold = {"people": persons, "letters": letters}
