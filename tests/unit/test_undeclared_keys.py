@@ -108,7 +108,7 @@ def mixed_values(keys, seed):
 def test_keys_that_share_a_column_have_the_same_results_to_the_last_bit(listed, monkeypatch):
     weighted = {name: {"x-arbitre": {"weight": weight}} for name, weight in (("a1", 0.1), ("b2", 0.37))}
     items = {"type": "object", "properties": weighted}
-    gold, predicted = ([mixed_values(120, seed + side) for seed in (0, 2)] for side in (0, 1))
+    gold, predicted = ([mixed_values(60, seed + side) for seed in (0, 2)] for side in (0, 1))
     if not listed:
         gold, predicted = gold[0], predicted[0]
     compared = Comparator({"type": "array", "items": items} if listed else items)
