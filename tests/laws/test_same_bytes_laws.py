@@ -22,7 +22,7 @@ from arbitre.arrays import exact_dot, weighted_sums
 COMMANDS = (
     "agree --schema schema.json ada=ada.jsonl bob=bob.jsonl eve=eve.jsonl",
     "agree --schema schema.json ada=ada.jsonl bob=bob.jsonl --suggest-category-distances",
-    "gamma ada=spans-ada.jsonl bob=spans-bob.jsonl --precision 0.1",
+    "gamma ada=spans-ada.jsonl bob=spans-bob.jsonl",
     "consensus --schema schema.json ada=ada.jsonl bob=bob.jsonl eve=eve.jsonl",
     "evaluate --schema schema.json --gold ada.jsonl --predicted bob.jsonl --diagnose",
     "rank --schema schema.json --gold ada.jsonl bob=bob.jsonl eve=eve.jsonl",
