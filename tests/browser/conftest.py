@@ -13,6 +13,10 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update"),
 )
 
+HEIGHT = 900
+"""Height of the pages, in pixels."""
+FAILED = pytest.StashKey[bool]()
+
 ACTIONS = ("click", "check", "uncheck", "fill", "press", "select_option", "set_input_files")
 SETTLE = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 
@@ -26,6 +30,10 @@ def pytest_collection_modifyitems(config, items):
     if config.pluginmanager.hasplugin("rerunfailures"):
         for item in items:
             item.add_marker(pytest.mark.flaky(reruns=3 if item.path.name in STORING else 1))
+
+
+def pytest_runtest_makereport(item, call):
+    item.stash[FAILED] = call.excinfo is not None
 
 
 @pytest.fixture(scope="session")
@@ -56,27 +64,65 @@ def settled(action, error):
     return settle
 
 
-@pytest.fixture
-def visit(chromium):
-    """Opens a file from disk; what it asks of the network, and what it complains of, is held against it at the end."""
-    contexts, asked, said = [], [], []
+@pytest.fixture(scope="session")
+def idle():
+    """Pages that no test uses, each in a context of its own: a new one costs more than most tests."""
+    return []
 
-    def opened(file, anchor="", *, width=1280, scheme="light"):
-        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        context.set_default_timeout(10_000)
-        context.set_default_navigation_timeout(30_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: said.append(dialog.message))
+
+def new_page(chromium):
+    context = chromium.new_context(viewport={"width": 1280, "height": HEIGHT})
+    context.set_default_timeout(10_000)
+    context.set_default_navigation_timeout(30_000)
+    return context.new_page()
+
+
+def empty(page):
+    """Leave a page as a new one: it shows nothing, stores nothing, may do nothing and is not pointed at."""
+    page.goto("about:blank")
+    session = page.context.new_cdp_session(page)
+    session.send("Storage.clearDataForOrigin", {"origin": "file://", "storageTypes": "all"})
+    session.detach()
+    page.context.clear_permissions()
+    page.mouse.move(0, 0)
+
+
+@pytest.fixture
+def visit(chromium, idle, request):
+    """Opens a file from disk; what it asks of the network, and what it complains of, is held against it at the end.
+
+    A script given runs before those of the file. Every page of a test has a context of its own. Where nothing failed
+    the page is emptied, and a later test uses it.
+    """
+    used, asked, said = [], [], []
+    handlers = {
+        "request": lambda request: asked.append(request.url),
+        "console": lambda message: said.append(message.text),
+        "pageerror": lambda error: said.append(str(error)),
+        "dialog": lambda dialog: said.append(dialog.message),
+    }
+
+    def opened(file, anchor="", *, width=1280, scheme="light", script=None):
+        page = idle.pop() if idle and not script else new_page(chromium)
+        used.append((page, script))
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        page.emulate_media(media="null", color_scheme=scheme)
+        for event, handler in handlers.items():
+            page.on(event, handler)
+        if script:
+            page.add_init_script(script)
         page.goto(file.as_uri() + anchor)
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for page, script in used:
+        for event, handler in handlers.items():
+            page.remove_listener(event, handler)
+        if script or said or request.node.stash[FAILED] or page.context.pages != [page]:
+            page.context.close()
+        else:
+            empty(page)
+            idle.append(page)
     assert [url for url in asked if not url.startswith("file:///") or "report" not in url] == []
     assert said == []
 

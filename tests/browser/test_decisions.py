@@ -26,6 +26,8 @@ SCHEMA = copy.deepcopy(corpora.SCHEMA)
 PERSON = SCHEMA["properties"]["people"]["items"]["properties"]
 PERSON["elected"] = {"type": "string", "format": "date"}
 PERSON["role"]["enum"] = ["deputy", "senator"]
+REFUSED = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })"
+"""Makes a page like one of a browser that stores nothing."""
 TRUTH = "truth.jsonl"
 """The documents without the errors that are planted in gold."""
 
@@ -573,9 +575,7 @@ def test_nulls_are_corrected_to_values_and_values_to_nulls(visit, tmp_path, form
 
 
 def test_decisions_are_not_lost_if_the_browser_does_not_keep_them(visit, several, tmp_path):
-    page = visit(report(several))
-    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")
-    page.reload()
+    page = visit(report(several), script=REFUSED)
     start_reviewing(page)
     page.keyboard.press("2")
     expect(page.locator(".decisions")).to_contain_text("This browser does not keep your decisions and notes")
@@ -583,9 +583,7 @@ def test_decisions_are_not_lost_if_the_browser_does_not_keep_them(visit, several
 
 
 def test_a_note_without_a_decision_is_not_lost_if_the_browser_does_not_keep_it(visit, several):
-    page = visit(report(several))
-    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")
-    page.reload()
+    page = visit(report(several), script=REFUSED)
     page.locator("#c-list a").first.focus()
     page.keyboard.press("r")
     page.keyboard.type("see the minutes")

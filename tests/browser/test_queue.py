@@ -858,9 +858,7 @@ REFUSING = {
 def test_notes_and_typed_values_are_not_lost_if_the_browser_does_not_keep_them(visit, tmp_path, storage):
     properties = {"day": {"type": "string"}, "place": {"type": "string"}}
     values = [{"day": f"day {at}", "place": f"place {at}"} for at in range(3)]
-    page = visit(small(tmp_path, {"type": "object", "properties": properties}, *values))
-    page.add_init_script(REFUSING[storage])
-    page.reload()
+    page = visit(small(tmp_path, {"type": "object", "properties": properties}, *values), script=REFUSING[storage])
     first = current(page)
     page.keyboard.press("e")
     page.locator(".editor input").fill("another value")
