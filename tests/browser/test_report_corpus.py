@@ -1,4 +1,4 @@
-"""The report of a corpus of 10 and of 120 documents in a browser: classes, links, intervals and printing."""
+"""The report of a corpus of 10 and of 100 documents in a browser: classes, links, intervals and printing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAPER = 697
 """Width of the printed area of an A4 page, in CSS pixels."""
 
 
-@pytest.fixture(scope="session", params=[10, 120])
+@pytest.fixture(scope="session", params=[10, 100])
 def corpus(request, tmp_path_factory):
     """A corpus with the report of its ranking; `out` is what the terminal said."""
     folder = tmp_path_factory.mktemp("corpus")
@@ -195,7 +195,7 @@ def test_the_page_says_how_many_documents_it_holds(visit_open, corpus):
     if corpus.size == 10:
         assert said == "This page contains all 10 documents."
         return
-    assert said.startswith("This page contains 60 of 120 documents: first those that it links to, then the worst.")
+    assert said.startswith("This page contains 60 of 100 documents: first those that it links to, then the worst.")
     assert "--keep" in said
     assert documents(visit_open(corpus.single)) == KEPT
 
@@ -211,8 +211,8 @@ def test_keep_sets_the_number_of_documents_on_the_page(visit_open, corpus):
     assert 0 < linked.count() <= 7
     assert page.evaluate(DEAD)[1] == []
     if corpus.size > 10:
-        out = run("report", corpus.folder / "report" / "hasty" / "evaluation.json", "--out", file, "--keep", "119")
-        assert "Evaluate again with --keep 119 to show more." in out.replace("\n", " ")
+        out = run("report", corpus.folder / "report" / "hasty" / "evaluation.json", "--out", file, "--keep", "99")
+        assert "Evaluate again with --keep 99 to show more." in out.replace("\n", " ")
 
 
 def test_navigation_scrolls_to_its_target_and_stays_there(visit, corpus):
