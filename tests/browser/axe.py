@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 ROWS = "#d-table tbody tr:nth-child(n+30)"
-"""Rows of the table of documents that are left out: they are made as those before, and checking hundreds takes minutes."""
+"""Rows of the table of documents that are left out: they are made as those before, and checking them takes long."""
 
 
 def violations(page, least=30):
