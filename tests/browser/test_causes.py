@@ -496,7 +496,7 @@ def test_the_page_is_small_and_sorts_quickly(visit, large):
         document.body.offsetHeight; return performance.now() - begin; }"""
     )
     expect(heads.nth(1).locator("xpath=..")).to_have_attribute("aria-sort", "ascending")
-    assert taken < 500  # in milliseconds; ten times the time it may take on an idle machine
+    assert taken < 1000  # in milliseconds; many times what it takes on an idle machine
     first = page.locator("table.documents tbody td").first.text_content()
     heads.nth(1).click()
     assert page.locator("table.documents tbody td").first.text_content() >= first
