@@ -40,6 +40,14 @@ def test_texts_are_read_from_files_on_request():
     assert "Cannot read the text: not UTF-8" in run("bleu", "candidate.txt", "latin.txt", "--files", code=2)
 
 
+def test_a_byte_order_mark_is_not_part_of_a_text():
+    Path("candidate.txt").write_bytes(b"\xef\xbb\xbfthe cat\r\nsat")
+    Path("reference.txt").write_bytes(b"the cat\nsat")
+    for tokenize in ("13a", "none"):
+        scores = run("bleu", "candidate.txt", "reference.txt", "--files", "--weights", 1, "--tokenize", tokenize)
+        assert scores.split()[-3:] == ["1.0000", "1.0000", "1.0000"]
+
+
 def test_invalid_options_are_refused():
     assert "Expected `kind` to be a kind" not in run("rouge", "a", "b", "--kind", "rouge2")
     assert "to be a kind of ROUGE" in run("rouge", "a", "b", "--kind", "rouge-2", code=2)

@@ -222,7 +222,7 @@ def _texts(arguments: Sequence[str], *, files: bool) -> list[str]:
 
 def _text_file(name: str) -> str:
     try:
-        return Path(name).read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise DataError.of(f"Cannot read the text: {reason}", file=name) from error
