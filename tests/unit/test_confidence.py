@@ -341,6 +341,25 @@ class TestCommand:
             "1 prediction without gold, not counted: z" in self.run("--source", "explicit", "--suffix", "_sure").output
         )
 
+    def test_notes_say_where_a_prediction_fails_and_how_many_they_leave_out(self):
+        ids = [f"d{number}" for number in range(12)]
+        self.write("gold", [{"id": "a", "name": "Ada"}, *({"id": name, "name": "Ada"} for name in ids)])
+        stated = {"id": "a", "name": {"value": "Ada", "confidence": 0.9}}
+        unsure = {"name": {"value": "Ada", "confidence": 1.2}}
+        self.write("answers", [stated, *({"id": name, **unsure} for name in ids)])
+        output = self.run("--confidence-from", "explicit").output
+        reason = "its values count as missing: Expected a confidence, a number from 0 to 1, got 1.2 at /name/confidence"
+        assert f"Prediction d0 failed; {reason}" in " ".join(output.split())
+        assert output.count("failed") == 10
+        assert "... and 2 more with --format json" in output
+        assert len(self.read("gold.jsonl", "answers.jsonl")["failures"]) == 12
+
+        self.write("gold", [{"id": "a", "name": "Ada"}])
+        output = " ".join(self.run("--confidence-from", "explicit").output.split())
+        assert f"12 predictions without gold, not counted: {', '.join(ids[:10])} and 2 more" in output
+        french = " ".join(self.run("--confidence-from", "explicit", "--lang", "fr").output.split())
+        assert "12 prédictions sans référence, non comptées : " + ", ".join(ids[:10]) + " et 2 de plus" in french
+
     def test_cells_of_csv_files_are_values_of_the_schema(self):
         schema = {"properties": {"name": {"type": "string"}, "ok": {"type": "boolean"}, "sum": {"type": "number"}}}
         Path("schema.json").write_text(json.dumps({"type": "object", **schema}), encoding="utf-8")

@@ -23,7 +23,7 @@ from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.reader import CELLS, Reader
 from arbitre.inputs.records import readable
 from arbitre.language import counted
-from arbitre.tables.terminal import render
+from arbitre.tables.terminal import MAX_SHOWN, render
 from arbitre.text.token_perplexity import logprobs_at
 from arbitre.values import ABSENT, Kind
 
@@ -80,14 +80,19 @@ def confidence(
             answer = measures.ConfidentDocument(ABSENT, {})
         answers.append((expected[record.id], answer))
     if unknown:
-        screen.note(f"{counted(len(unknown), 'prediction')} without gold, not counted: {', '.join(unknown[:5])}")
+        more = f" and {len(unknown) - MAX_SHOWN} more" * (len(unknown) > MAX_SHOWN)
+        shown = ", ".join(unknown[:MAX_SHOWN]) + more
+        screen.note(f"{counted(len(unknown), 'prediction')} without gold, not counted: {shown}")
     if unread:
         screen.note(
             'Confidences are not read from objects that have other keys in addition to "value" and "confidence"; '
             f"the first is at {unread}"
         )
-    for failure in failures:
-        screen.note(f"Prediction {failure['id']} failed; its values count as missing: {failure['reason']}")
+    for failure in failures[:MAX_SHOWN]:
+        place = f" at {failure['pointer']}" if failure["pointer"] else ""
+        screen.note(f"Prediction {failure['id']} failed; its values count as missing: {failure['reason']}{place}")
+    if len(failures) > MAX_SHOWN:
+        screen.note(f"... and {len(failures) - MAX_SHOWN} more with --format json")
     report = measures.report(comparator, answers, correct_at=correct_at, bins=bins)
     screen.result(lambda: report.to_dict() | {"failures": failures}, partial(_blocks, report))
 
