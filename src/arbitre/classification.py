@@ -279,7 +279,7 @@ def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Json | Seque
 def class_table(classes: ClassAverages, title: str, name: str = "class", average: str | None = None) -> Table:
     """Return the counts and scores of each class, and one average over the classes, or all."""
     counts = (*columns(*_COUNTS[:3], written=count, drop=1), TableColumn("support", count, drop=2))
-    heads = (TableColumn(name, said=_average_name), *counts, *columns(*SCORES, written=SCORE))
+    heads = (TableColumn(name, said=_row_name), *counts, *columns(*SCORES, written=SCORE))
     rows = [
         (label_text(label), *(getattr(scores, one) for one in (*_COUNTS, *SCORES)))
         for label, scores in classes.per_class.items()
@@ -296,9 +296,9 @@ def class_table(classes: ClassAverages, title: str, name: str = "class", average
     return Table.of(title, heads, rows, emphasis=emphasis, sections=sections)
 
 
-def _average_name(say: Translator, label: str) -> str:
+def _row_name(say: Translator, label: str) -> str:
     """Return the label of a row in a language; the names of classes stay."""
-    return say.word(label) if label.endswith(" average") else label
+    return say.word(label) if label == NO_VALUE or label.endswith(" average") else label
 
 
 def confusion_table(confusion: Confusion) -> Table:
@@ -311,7 +311,8 @@ def confusion_table(confusion: Confusion) -> Table:
         for at, (label, row) in enumerate(zip(labels, rows, strict=True))
         for other in range(len(labels))
     }
-    heads = (TableColumn("gold \\ predicted"), *columns(*names, written=count, named=True))
+    classes = columns(*names[:-1], written=count, named=True)
+    heads = (TableColumn("gold \\ predicted", said=_row_name), *classes, *columns(NO_VALUE, written=count))
     notes = (f"Row {NO_VALUE}: spurious. Column {NO_VALUE}: missing.",)
     return Table.of(
         "Confusion matrix: rows are gold, columns are predicted", heads, rows, notes=notes, emphasis=emphasis

@@ -186,6 +186,8 @@ def test_compare_diff_and_entities_print_french(tmp_path):
     tags.write_text("Ada B-PER\nParis B-LOC\n", encoding="utf-8")
     text = run("entities", tags, tags, "--lang", "fr")
     assert "moyenne micro" in text
+    assert "Ligne (aucune) : en trop. Colonne (aucune) : manquants." in text
+    assert "(none)" not in text
     assert left_in_english(text) == []
 
 
