@@ -1,10 +1,11 @@
 """The engine compared with the reference recursion, in every mode, alone and in a batch."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from tests.oracle import textbook
 from tests.oracle.strategies import alternatives, cases, documents, floored, pairs, schemas
@@ -37,21 +38,23 @@ def spare(patch, dear=2):
         patch.setitem(edit._MEASURES, name, replace(known, cheap=min(known.cheap, 0)))
 
 
-@pytest.fixture(
-    params=["default", "whole", "sparing", "lazy", "lazy, one by one", "lazy and sparing", "exhaustive"], scope="module"
-)
-def mode(request):
+MODES = ("default", "whole", "sparing", "lazy", "lazy, one by one", "lazy and sparing", "exhaustive")
+
+
+@contextmanager
+def working(mode):
     """How the engine goes about it: as it would, or not at all lazily, or as lazily as it can.
 
     That is with bounds of pairs of texts, of pairs of items, of these in chunks of one row, or of both; or with whole
     tables where these cost no more than bounds.
     """
+    note(f"mode: {mode}")
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "whole":
+        if mode == "whole":
             patch.setattr(assignment, "SOLVER_MIN_CELLS", 4)
-        if request.param.endswith("sparing"):
-            spare(patch, dear=1 if request.param.startswith("lazy") else 2)
-        yield {"exhaustive": request.param == "exhaustive", "limits": CellLimits(**LIMITS.get(request.param, {}))}
+        if mode.endswith("sparing"):
+            spare(patch, dear=1 if mode.startswith("lazy") else 2)
+        yield {"exhaustive": mode == "exhaustive", "limits": CellLimits(**LIMITS.get(mode, {}))}
 
 
 def numbers(tally):
@@ -68,11 +71,21 @@ def in_order(levels, document):
     return found
 
 
-def check(case, mode):
+def check(case, **options):
     schema, gold, predicted = case
-    plan = Comparator(schema).plan
     expected = textbook.compare(textbook.spec(schema), gold, predicted)
-    levels = compare_to_levels(plan, [gold], [predicted], **mode)
+    check_levels(compare_to_levels(Comparator(schema).plan, [gold], [predicted], **options), expected)
+
+
+def check_in_every_mode(case):
+    schema, gold, predicted = case
+    expected = textbook.compare(textbook.spec(schema), gold, predicted)
+    for mode in MODES:
+        with working(mode) as options:
+            check_levels(compare_to_levels(Comparator(schema).plan, [gold], [predicted], **options), expected)
+
+
+def check_levels(levels, expected):
     quality = float(levels[0].quality[0]) if levels else 1.0
     assert quality == pytest.approx(expected.quality, abs=NEAR)
     tally = of_nodes(levels, "", 1)[0].tolist()
@@ -88,39 +101,39 @@ def check(case, mode):
 
 @slow
 @given(case=cases())
-def test_documents_with_ties_equal_the_textbook(mode, case):
-    check(case, mode)
+def test_documents_with_ties_equal_the_textbook(case):
+    check_in_every_mode(case)
 
 
 @settings(slow, max_examples=40)
 @given(case=cases())
 def test_lists_matched_on_a_few_candidates_equal_the_textbook(case):
-    check(case, {"limits": CellLimits(**LAZY, large=1, sparse=0, tile=2)})
+    check(case, limits=CellLimits(**LAZY, large=1, sparse=0, tile=2))
 
 
 @slow
 @given(data=st.data())
-def test_floors_and_ignored_undeclared_keys_equal_the_textbook(mode, data):
+def test_floors_and_ignored_undeclared_keys_equal_the_textbook(data):
     schema, gold, predicted = data.draw(cases(ties=data.draw(st.booleans())))
-    check((data.draw(floored(schema)), gold, predicted), mode)
+    check_in_every_mode((data.draw(floored(schema)), gold, predicted))
 
 
 @slow
 @given(case=cases(ties=False))
-def test_documents_without_ties_equal_the_textbook(mode, case):
-    check(case, mode)
+def test_documents_without_ties_equal_the_textbook(case):
+    check_in_every_mode(case)
 
 
 @slow
 @given(case=alternatives())
-def test_documents_with_alternatives_equal_the_textbook(mode, case):
-    check(case, mode)
+def test_documents_with_alternatives_equal_the_textbook(case):
+    check_in_every_mode(case)
 
 
 @slow
 @given(case=alternatives(ties=False))
-def test_documents_with_alternatives_without_ties_equal_the_textbook(mode, case):
-    check(case, mode)
+def test_documents_with_alternatives_without_ties_equal_the_textbook(case):
+    check_in_every_mode(case)
 
 
 @slow
@@ -134,13 +147,18 @@ def test_a_document_with_alternatives_is_compared_with_itself_as_the_textbook_do
 
 @slow
 @given(data=st.data())
-def test_the_tallies_of_a_document_do_not_depend_on_the_others(mode, data):
+def test_the_tallies_of_a_document_do_not_depend_on_the_others(data):
     schema = data.draw(schemas())
-    plan = Comparator(schema).plan
     several = data.draw(st.lists(pairs(schema), min_size=2, max_size=4))
-    together = compare_to_levels(plan, [gold for gold, _ in several], [predicted for _, predicted in several], **mode)
+    for mode in MODES:
+        with working(mode) as options:
+            check_alone_and_together(Comparator(schema).plan, several, options)
+
+
+def check_alone_and_together(plan, several, options):
+    together = compare_to_levels(plan, *map(list, zip(*several, strict=True)), **options)
     for number, (gold, predicted) in enumerate(several):
-        alone = compare_to_levels(plan, [gold], [predicted], **mode)
+        alone = compare_to_levels(plan, [gold], [predicted], **options)
         one, other = by_path(alone, 1, CLOSE), by_path(together, len(several), CLOSE)
         for path, sums in one.items():
             assert sums[0].tolist() == other[path][number].tolist(), path
@@ -150,13 +168,15 @@ def test_the_tallies_of_a_document_do_not_depend_on_the_others(mode, data):
 
 @slow
 @given(data=st.data())
-def test_a_document_equals_itself(mode, data):
+def test_a_document_equals_itself(data):
     schema = data.draw(schemas(ties=False))
     document = data.draw(documents(schema, ties=False))
-    plan = Comparator(schema).plan
-    levels = compare_to_levels(plan, [document], [document], **mode)
     expected = textbook.compare(textbook.spec(schema), document, document)
-    assert (float(levels[0].quality[0]) if levels else 1.0) == pytest.approx(expected.quality, abs=NEAR)
+    for mode in MODES:
+        with working(mode) as options:
+            levels = compare_to_levels(Comparator(schema).plan, [document], [document], **options)
+            quality = float(levels[0].quality[0]) if levels else 1.0
+            assert quality == pytest.approx(expected.quality, abs=NEAR)
 
 
 def test_a_tie_is_broken_the_same_way_in_every_batch():
@@ -242,9 +262,9 @@ def test_the_text_that_is_nearest_in_length_need_not_be_the_nearest():
     with pytest.MonkeyPatch.context() as patch:
         spare(patch)
         for gold, predicted in ((["ab", "c"], ["cd", "ab", "c"]), (["ab", "cd", "c"], ["efg", "c", "ab"])):
-            check((texts, gold, predicted), {})
-            check((texts, predicted, gold), {})
-            check((entries, [{"a": text} for text in gold], [{"a": text} for text in predicted]), {})
+            check((texts, gold, predicted))
+            check((texts, predicted, gold))
+            check((entries, [{"a": text} for text in gold], [{"a": text} for text in predicted]))
 
 
 @slow
@@ -336,7 +356,7 @@ def test_lists_of_integers_that_hold_other_things_are_matched_as_the_textbook_do
         (["a", {"b": 1}, 1], [1, {"b": 2}, "a"]),
         ([[1], 2, 2], [2, [1, 2]]),
     ):
-        check((schema, gold, predicted), {})
+        check((schema, gold, predicted))
 
 
 def test_an_undeclared_key_can_identify_items():

@@ -11,11 +11,11 @@ value beside the node that compares it. Two trees become a `Result`.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import product
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -228,8 +228,7 @@ def text(value: Any) -> str:
     return repr(float(value) if KINDS[type(value)] == "number" else value)
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     gold: float = 0.0
     predicted: float = 0.0
     matched: float = 0.0
@@ -237,10 +236,10 @@ class Tally:
     quality_sq: float = 0.0
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Tally(*(a + b for a, b in zip(self, other, strict=True)))
 
     def __rmul__(self, weight: float) -> Tally:
-        return Tally(*(weight * mass for mass in astuple(self)))
+        return Tally(*(weight * mass for mass in self))
 
 
 def seen(gold: Any, predicted: Any, quality: float) -> Tally:
