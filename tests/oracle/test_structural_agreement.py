@@ -17,6 +17,7 @@ from arbitre.agreement.alignment import NONE, AlignmentProblem, align
 from arbitre.agreement.alpha_of_rows import PRECISION, Differences, alpha_parts
 from arbitre.agreement.list_alignment import UNMATCHED, align_lists
 from arbitre.agreement.list_gamma import gamma_parts
+from arbitre.engine import compare_to_levels
 from arbitre.engine.solve.batches import CellLimits
 from arbitre.matching.assignment import greedy
 
@@ -84,6 +85,15 @@ def lists_of(comparator, documents):
     return [part for part in align_documents(comparator.plan, documents) if part.alignments]
 
 
+def distances(comparator, left, right):
+    """The distances of all pairs of documents; shape (left, right)."""
+    if not (left and right):
+        return np.zeros((len(left), len(right)))
+    first, second = zip(*product(left, right), strict=True)
+    quality = compare_to_levels(comparator.plan, [*first], [*second])[0].quality
+    return 1.0 - quality.reshape(len(left), len(right))
+
+
 @pytest.mark.parametrize("annotators", [2, 3, 5])
 def test_the_alignments_of_lists_have_the_disorder_of_all_pairs_of_items(annotators):
     comparator = Comparator(SCHEMA)
@@ -99,12 +109,7 @@ def test_the_alignments_of_lists_have_the_disorder_of_all_pairs_of_items(annotat
                 assert (first.disorder, second.disorder) == (0.0, 0.0)
                 continue
             tables = {
-                (i, j): np.array(
-                    [
-                        [1.0 - items.compare(gold=a, predicted=b).quality for b in values[unit][j]]
-                        for a in values[unit][i]
-                    ]
-                ).reshape(len(values[unit][i]), len(values[unit][j]))
+                (i, j): distances(items, values[unit][i], values[unit][j])
                 for i, j in combinations(range(len(values[unit])), 2)
             }
             plain = align(tables, [len(each) for each in values[unit]], UNMATCHED)

@@ -242,6 +242,9 @@ class Tally(NamedTuple):
         return Tally(*(weight * mass for mass in self))
 
 
+NOTHING = Tally()
+
+
 def seen(gold: Any, predicted: Any, quality: float) -> Tally:
     """The tally of a pair, or of what one side has and the other, None, lacks."""
     left, right = gold is not None, predicted is not None
@@ -259,8 +262,8 @@ class Result:
     """
 
     quality: float = 0.0
-    tally: Tally = Tally()
-    leaves: Tally = Tally()
+    tally: Tally = NOTHING
+    leaves: Tally = NOTHING
     by_path: dict[str, Tally] = field(default_factory=dict)
     pairs: dict[str, tuple[tuple[int, int, float], ...]] = field(default_factory=dict)
     unique: bool = True
@@ -269,7 +272,7 @@ class Result:
         """Add what another result counted, so much of it."""
         self.leaves += mass * inner.leaves
         for path, tally in inner.by_path.items():
-            self.by_path[path] = self.by_path.get(path, Tally()) + mass * tally
+            self.by_path[path] = self.by_path.get(path, NOTHING) + mass * tally
         self.pairs |= inner.pairs
         self.unique &= inner.unique
         return self
@@ -310,7 +313,7 @@ def judged(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
         quality = 1.0 - node.distance(gold.value, predicted.value) if gold and predicted else 0.0
         quality *= quality >= node.floor - 1e-12
         tally, is_item = seen(gold, predicted, quality), path and isinstance(path[-1], int)
-        own = Tally() if node.kind in ("object", "array") and (gold or predicted).value is None else tally
+        own = NOTHING if node.kind in ("object", "array") and (gold or predicted).value is None else tally
         return Result(quality, own, tally, {} if is_item else {wild(path): tally})
     result, pairs, left = Result(), [], amounts(gold, predicted)
     if ours and theirs:
