@@ -290,7 +290,8 @@ def as_written(number):
 def test_tolerance_equals_exact_decimals(step):
     values = [*random_numbers(), *(step * half / 2 for half in range(-5, 6)), *(step * part for part in range(9))]
     exact = [as_written(value) for value in values]
-    expected = [[float(abs(a - b) > as_written(step)) for b in exact] for a in exact]
+    limit = as_written(step)
+    expected = [[float(abs(a - b) > limit) for b in exact] for a in exact]
     assert table({"tolerance": {"within": step}}, values).tolist() == expected
 
 
@@ -298,7 +299,9 @@ def test_tolerance_equals_exact_decimals(step):
 def test_relative_tolerance_equals_exact_decimals(share):
     values = [*random_numbers(), *(part / 100 for part in range(-100, 101))]
     exact = [as_written(value) for value in values]
-    expected = [[float(abs(a - b) > as_written(share) * max(abs(a), abs(b))) for b in exact] for a in exact]
+    limits = [as_written(share) * abs(value) for value in exact]
+    pairs = list(zip(exact, limits, strict=True))
+    expected = [[float(abs(a - b) > max(most, other)) for b, other in pairs] for a, most in pairs]
     assert table({"tolerance": {"relative": share}}, values).tolist() == expected
 
 
