@@ -22,7 +22,7 @@ NOISE = {"replaced": 0.05, "misread": 0.05, "dropped": 0.02, "invented": 0.02}
 """Rates of the background noise: of values, the first two, and of the items of lists of objects."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Corpus:
     """A schema and gold documents.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tests.bench import structure_planters, value_planters  # noqa: F401  (each adds its planters)
 from tests.bench.cause_corpora import Corpus, makers, predictions, seeded
@@ -72,6 +73,12 @@ def copied(documents):
     return json.loads(json.dumps(documents))
 
 
+@lru_cache(maxsize=16)
+def noisy(corpus, seed):
+    """Predictions with background noise and no cause, the same for every cause that is planted; not to be changed."""
+    return predictions(seeded("noise", corpus.name, seed), corpus)
+
+
 def planted_once(kind, corpus, documents, taken, seed):
     """Plant one cause in documents, which are changed; None if the corpus has no place for it."""
     rng, unchanged = seeded("planter", kind, corpus.name, seed), copied(documents)
@@ -94,7 +101,7 @@ def plant(kinds, corpus, seed):
     Returns:
         The corpus with its causes, or None if it has no place for one of them.
     """
-    gold, clean = list(corpus.gold), predictions(seeded("noise", corpus.name, seed), corpus)
+    gold, clean = list(corpus.gold), noisy(corpus, seed)
     if isinstance(kinds, str) and kinds in IN_GOLD:
         changed = copied(gold)
         planting = planted_once(IN_GOLD[kinds], corpus, changed, [], seed)

@@ -27,6 +27,8 @@ def below(path, paths):
 
 def differing(before, after):
     """The wildcard paths whose values differ, or are in another order."""
+    if json.dumps(before) == json.dumps(after):
+        return set()
     before, after = pool([before]), pool([after])
     return {path for path in before.keys() | after.keys() if json.dumps(before[path]) != json.dumps(after[path])}
 

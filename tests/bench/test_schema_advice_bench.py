@@ -2,12 +2,15 @@
 
 from statistics import mean
 
+import pytest
 from tests.bench.schema_advice import PLANTED, false_advice, recall
 
 
-def test_random_corpora_without_a_reason_get_no_advice():
-    assert false_advice(80) == []
+@pytest.mark.parametrize("corpora", [40, pytest.param(200, marks=pytest.mark.nightly)])
+def test_random_corpora_without_a_reason_get_no_advice(corpora):
+    assert false_advice(corpora) == []
 
 
-def test_planted_reasons_are_found_and_nothing_else():
-    assert mean(recall(name, 4) for name in PLANTED) >= 0.95
+@pytest.mark.parametrize("corpora", [2, pytest.param(16, marks=pytest.mark.nightly)])
+def test_planted_reasons_are_found_and_nothing_else(corpora):
+    assert mean(recall(name, corpora) for name in PLANTED) >= 0.95
